@@ -1,0 +1,62 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// What every target of our own is compiled with: see Docs/Testing.md.
+let common: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  .enableUpcomingFeature("InferIsolatedConformances"),
+  .treatAllWarnings(as: .error),
+]
+
+/// For targets that see C: every use of a pointer says `unsafe`.
+let besideC = common + [.strictMemorySafety()]
+
+/// A module of ours; dependencies run down only (design 2.2, checked by HouseTests).
+func module(_ name: String, _ dependencies: [String], settings: [SwiftSetting] = common) -> Target {
+  .target(name: name, dependencies: dependencies.map { .byName(name: $0) }, swiftSettings: settings)
+}
+
+func tests(_ name: String, _ dependencies: [String], settings: [SwiftSetting] = common) -> Target {
+  .testTarget(name: name, dependencies: dependencies.map { .byName(name: $0) }, swiftSettings: settings)
+}
+
+let package = Package(
+  name: "household",
+  products: [
+    .executable(name: "household", targets: ["household"]),
+    .library(name: "HouseholdKit", targets: ["HouseholdKit"]),
+  ],
+  targets: [
+    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
+    .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+    module("HouseholdRecords", []),
+    module("HouseholdReplica", ["HouseholdRecords", "CSQLite", "CZstd"], settings: besideC),
+    module("HouseholdSync", ["HouseholdRecords"]),
+    module("HouseholdTrust", ["HouseholdRecords", "COpenSSL"], settings: besideC),
+    module("HouseholdTransport", ["HouseholdRecords", "COpenSSL"], settings: besideC),
+    module("HouseholdBudget", ["HouseholdRecords"]),
+    module(
+      "HouseholdNode",
+      [
+        "HouseholdRecords", "HouseholdReplica", "HouseholdSync", "HouseholdTrust", "HouseholdTransport",
+        "HouseholdBudget",
+      ], settings: besideC),
+    module("HouseholdKit", ["HouseholdNode", "HouseholdRecords"]),
+    module(
+      "HouseholdCommands", ["HouseholdKit", "HouseholdNode", "HouseholdBudget", "HouseholdRecords"], settings: besideC),
+    .executableTarget(name: "household", dependencies: ["HouseholdCommands"], swiftSettings: common),
+    tests("HouseholdRecordsTests", ["HouseholdRecords"]),
+    tests("HouseholdReplicaTests", ["HouseholdReplica", "HouseholdTrust", "HouseholdRecords", "HouseholdBudget"]),
+    tests("HouseholdSyncTests", ["HouseholdSync", "HouseholdReplica", "HouseholdTrust", "HouseholdRecords", "HouseholdBudget"]),
+    tests("HouseholdTrustTests", ["HouseholdTrust", "HouseholdRecords"]),
+    tests("HouseholdTransportTests", ["HouseholdTransport", "HouseholdTrust", "HouseholdRecords"]),
+    tests("HouseholdBudgetTests", ["HouseholdBudget", "HouseholdRecords"]),
+    tests("HouseholdNodeTests", ["HouseholdNode", "HouseholdKit", "HouseholdBudget", "HouseholdRecords"]),
+    tests("HouseholdCommandsTests", ["HouseholdCommands", "HouseholdRecords"]),
+  ]
+)

@@ -1,0 +1,22 @@
+#ifndef HOUSEHOLD_CSQLITE_SHIM_H
+#define HOUSEHOLD_CSQLITE_SHIM_H
+
+#include <sqlite3.h>
+
+/* sqlite3_db_config is variadic; these are the switches that we turn. */
+static inline int household_sqlite_set_triggers(sqlite3 *connection, int on) {
+  return sqlite3_db_config(connection, SQLITE_DBCONFIG_ENABLE_TRIGGER, on, (int *)0);
+}
+static inline int household_sqlite_set_defensive(sqlite3 *connection, int on) {
+  return sqlite3_db_config(connection, SQLITE_DBCONFIG_DEFENSIVE, on, (int *)0);
+}
+/* SQLITE_TRANSIENT is a cast that Swift does not import: the value is copied by SQLite before the call returns. */
+static inline int household_sqlite_bind_text(sqlite3_stmt *statement, int index, const char *text, int count) {
+  return sqlite3_bind_text(statement, index, text, count, SQLITE_TRANSIENT);
+}
+static inline int household_sqlite_bind_blob(sqlite3_stmt *statement, int index, const void *bytes, int count) {
+  return count == 0 ? sqlite3_bind_zeroblob(statement, index, 0)
+                    : sqlite3_bind_blob(statement, index, bytes, count, SQLITE_TRANSIENT);
+}
+
+#endif

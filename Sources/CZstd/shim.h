@@ -1,0 +1,4 @@
+#ifndef HOUSEHOLD_CZSTD_SHIM_H
+#define HOUSEHOLD_CZSTD_SHIM_H
+#include <zstd.h>
+#endif

@@ -1,0 +1,1 @@
+// The room HouseholdKit is furnished next.

@@ -1,0 +1,59 @@
+/// Every bound of the product in one table; each is crossed by a test (rule R8).
+package enum Limits {
+  // MARK: Records, checked at the writer
+
+  /// The longest id of a record, in UTF-8 bytes: ids may be any text, and stand in every index.
+  package static let idBytes = 1024
+  /// The longest text in one field, in UTF-8 bytes: a note, not a file.
+  package static let textBytes = 1 << 20
+  /// The largest record, in encoded bytes: it must travel inside one message.
+  package static let recordBytes = 4 << 20
+  /// The longest name of a type, field, member or device, in UTF-8 bytes.
+  package static let nameBytes = 128
+  /// The most fields of one type: the outbox keeps changed fields as bits of a 64-bit integer.
+  package static let fieldsPerType = 62
+  /// The most types of one schema.
+  package static let typesPerSchema = 256
+
+  // MARK: Changesets and membership
+
+  /// Where a large local transaction is cut into several changesets that are applied together, in encoded bytes.
+  package static let changesetTargetBytes = 1 << 20
+  /// The largest changeset that is accepted, in encoded bytes: one largest record and its surroundings.
+  package static let changesetBytes = 6 << 20
+  /// The most operations in one changeset: more than the target size can hold, far below what could hurt.
+  package static let operationsPerChangeset = 1 << 20
+  /// The most entries of a version vector: replicas of a household over its life.
+  package static let vectorEntries = 4096
+  /// The most membership heads that one changeset or hello names.
+  package static let membershipHeads = 256
+  /// The largest membership entry, in bytes: a schema of the largest size.
+  package static let entryBytes = 256 << 10
+  /// The most entries of a membership log.
+  package static let membershipEntries = 65_536
+
+  // MARK: Wire
+
+  /// The largest payload of a control frame, in bytes.
+  package static let controlFrameBytes = 64 << 10
+  /// The largest payload of a data frame, in bytes.
+  package static let dataFrameBytes = 4 << 20
+  /// The largest message, joined from several data frames, in bytes.
+  package static let messageBytes = 8 << 20
+  /// The size that a batch of changesets or a snapshot page aims at, in bytes.
+  package static let batchTargetBytes = 256 << 10
+  /// The most bytes sent on one link and not yet acknowledged.
+  package static let unacknowledgedBytes = 2 << 20
+  /// The most bytes queued for one link and not yet written to its socket.
+  package static let queuedBytes = 32 << 20
+  /// The longest text in a goodbye or refusal, in UTF-8 bytes.
+  package static let sentenceBytes = 1024
+  /// The most links open at one time that have not yet said a valid hello.
+  package static let strangers = 64
+  /// The most links open at one time.
+  package static let links = 256
+  /// The most addresses remembered of one device.
+  package static let addressesPerDevice = 16
+  /// The most changesets received and waiting for what they depend on.
+  package static let waitingChangesets = 100_000
+}

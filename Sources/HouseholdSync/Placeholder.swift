@@ -1,0 +1,1 @@
+// The room HouseholdSync is furnished next.

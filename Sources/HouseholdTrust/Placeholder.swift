@@ -1,0 +1,1 @@
+// The room HouseholdTrust is furnished next.

@@ -1,0 +1,1 @@
+print("household: not furnished yet")
