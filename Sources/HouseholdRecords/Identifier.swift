@@ -31,7 +31,7 @@ package struct Identifier256<Kind>: Hashable, Comparable, Sendable, CustomString
 
   /// The identifier written as 64 hexadecimal digits; nil for anything else.
   package init?(hex: some StringProtocol) {
-    guard let bytes = bytes(hex: hex) else { return nil }
+    guard let bytes = HouseholdRecords.bytes(hex: hex) else { return nil }
     self.init(bytes: bytes)
   }
 
@@ -71,7 +71,7 @@ package struct Identifier128<Kind>: Hashable, Comparable, Sendable, CustomString
 
   /// The identifier written as 32 hexadecimal digits; nil for anything else.
   package init?(hex: some StringProtocol) {
-    guard let bytes = bytes(hex: hex) else { return nil }
+    guard let bytes = HouseholdRecords.bytes(hex: hex) else { return nil }
     self.init(bytes: bytes)
   }
 
