@@ -1,0 +1,95 @@
+internal import HouseholdRecords
+
+/// The triggers that write every local edit, by any program, into the outbox.
+///
+/// They use SQLite's built-in functions only: a function of ours would make other programs' statements fail. The
+/// engine's own connection has triggers switched off, so what sync writes is never captured: no echo can arise (R9).
+enum CaptureTriggers {
+  /// Milliseconds since 1970 by this machine's clock; SQLite 3.40 has no shorter way.
+  static let now = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
+
+  /// The statements that put the triggers of one type in place, replacing older ones.
+  static func statements(for type: RecordType, number: Int64) -> [String] {
+    let table = SchemaTables.quoted(type.name)
+    let columns = "INSERT INTO sync_outbox(type, id, kind, fields, at, image)"
+    let changed = changedFields(of: type)
+    let insert = """
+      CREATE TRIGGER \(name(type, "insert")) AFTER INSERT ON \(table) BEGIN
+        \(columns) VALUES (\(number), NEW.id, 1, 0, \(now), NULL);
+      END
+      """
+    let replace = """
+      CREATE TRIGGER \(name(type, "replace")) BEFORE INSERT ON \(table)
+      WHEN EXISTS (SELECT 1 FROM \(table) WHERE id = NEW.id) BEGIN
+        \(columns) SELECT \(number), NEW.id, 0, 0, \(now), \(image(of: type, row: "old")) FROM \(table) AS old
+        WHERE old.id = NEW.id;
+      END
+      """
+    let update = """
+      CREATE TRIGGER \(name(type, "update")) AFTER UPDATE ON \(table)
+      WHEN OLD.id = NEW.id AND \(changed) <> 0 BEGIN
+        \(columns) VALUES (\(number), NEW.id, 2, \(changed), \(now), NULL);
+      END
+      """
+    let move = """
+      CREATE TRIGGER \(name(type, "move")) AFTER UPDATE OF id ON \(table) WHEN OLD.id <> NEW.id BEGIN
+        \(columns) VALUES (\(number), OLD.id, 3, 0, \(now), \(image(of: type, row: "OLD")));
+        \(columns) VALUES (\(number), NEW.id, 1, 0, \(now), NULL);
+      END
+      """
+    let delete = """
+      CREATE TRIGGER \(name(type, "delete")) AFTER DELETE ON \(table) BEGIN
+        \(columns) VALUES (\(number), OLD.id, 3, 0, \(now), \(image(of: type, row: "OLD")));
+      END
+      """
+    let drops = ["insert", "replace", "update", "move", "delete"].map { "DROP TRIGGER IF EXISTS \(name(type, $0))" }
+    return drops + [insert, replace, update, move, delete]
+  }
+
+  private static func name(_ type: RecordType, _ event: String) -> String {
+    SchemaTables.quoted("sync_capture_\(type.name)_\(event)")
+  }
+
+  /// An expression with bit n set where field n changed.
+  private static func changedFields(of type: RecordType) -> String {
+    if type.fields.isEmpty { return "0" }
+    let bits = type.fields.enumerated().map { index, field in
+      let column = SchemaTables.quoted(field.name)
+      return "((OLD.\(column) IS NOT NEW.\(column)) << \(index))"
+    }
+    return "(" + bits.joined(separator: " | ") + ")"
+  }
+
+  /// The row as a JSON array in the order of the fields, without loss: real as 17 digits, bytes as hexadecimal.
+  private static func image(of type: RecordType, row: String) -> String {
+    let parts = type.fields.map { field in
+      let column = "\(row).\(SchemaTables.quoted(field.name))"
+      return switch field.kind {
+      case .real: "CASE WHEN \(column) IS NULL THEN NULL ELSE printf('%!.17g', \(column)) END"
+      case .bytes: "CASE WHEN \(column) IS NULL THEN NULL ELSE hex(\(column)) END"
+      default: column
+      }
+    }
+    return "json_array(\(parts.joined(separator: ", ")))"
+  }
+
+  /// The row that an image holds, in the order of the type's fields.
+  static func row(fromImage image: String, of type: RecordType, on connection: Connection) throws -> [FieldValue] {
+    let statement = try connection.statement("SELECT value FROM json_each(?) ORDER BY key")
+    try statement.bind(1, image)
+    defer { statement.reset() }
+    var values: [FieldValue] = []
+    while try statement.step() {
+      guard values.count < type.fields.count else { break }
+      let value = statement.value(0)
+      switch (type.fields[values.count].kind, value) {
+      case (.real, .text(let text)): values.append(Double(text).map(FieldValue.real) ?? .null)
+      case (.bytes, .text(let text)): values.append(bytes(hex: text).map(FieldValue.bytes) ?? .null)
+      default: values.append(value)
+      }
+    }
+    // The table may have got more columns since the image was taken.
+    while values.count < type.fields.count { values.append(.null) }
+    return values
+  }
+}

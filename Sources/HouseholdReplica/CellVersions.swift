@@ -1,0 +1,261 @@
+internal import HouseholdRecords
+
+/// Turns the row of `sync_record` (and of the type's table) into the state that merge works on, and back.
+///
+/// The load-bearing detail: most records were written by one changeset, so its position stands for all cells and
+/// `cells` is null. Only cells that another changeset wrote, and writes that lost, are named one by one; a value
+/// stands there only if the row does not show it. A clock per field would cost ten times a plain write.
+struct StoredRecord {
+  var writer: Int64
+  /// The position of the changeset that made the last change that shows.
+  var modified: Int64
+  /// 1: the writer's operation was weak. 2: some value does not fit its column and is not shown.
+  var flags: Int64
+  var life: UInt64
+  var isAlive: Bool
+  var cells: [UInt8]?
+
+  static let weakFlag: Int64 = 1
+  static let quarantinedFlag: Int64 = 2
+
+  /// Reads the stored state of a record; nil if nothing was ever heard of it.
+  static func read(type: Int64, id: String, on connection: Connection) throws -> StoredRecord? {
+    let statement = try connection.statement(
+      "SELECT writer, modified, flags, life, alive, cells FROM sync_record WHERE type = ? AND id = ?")
+    try statement.bind(1, type)
+    try statement.bind(2, id)
+    defer { statement.reset() }
+    guard try statement.step() else { return nil }
+    return StoredRecord(
+      writer: statement.integer(0), modified: statement.integer(1), flags: statement.integer(2),
+      life: UInt64(statement.integer(3)), isAlive: statement.integer(4) != 0,
+      cells: statement.isNull(5) ? nil : statement.bytes(5))
+  }
+
+  /// Stores the state of a record, new or not.
+  func write(type: Int64, id: String, on connection: Connection) throws {
+    let statement = try connection.statement(
+      """
+      INSERT INTO sync_record(type, id, writer, modified, flags, life, alive, cells) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+      ON CONFLICT(type, id) DO UPDATE SET writer = excluded.writer, modified = excluded.modified, flags = excluded.flags, life = excluded.life,
+        alive = excluded.alive, cells = excluded.cells
+      """)
+    try bind(statement, type: type, id: id)
+    try statement.run()
+  }
+
+  /// Stores the state of a record unless something is known of it already; returns whether it did.
+  func writeIfNew(type: Int64, id: String, on connection: Connection) throws -> Bool {
+    let statement = try connection.statement(
+      """
+      INSERT INTO sync_record(type, id, writer, modified, flags, life, alive, cells) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+      ON CONFLICT(type, id) DO NOTHING
+      """)
+    try bind(statement, type: type, id: id)
+    try statement.run()
+    return connection.changes == 1
+  }
+
+  private func bind(_ statement: Statement, type: Int64, id: String) throws {
+    try statement.bind(1, type)
+    try statement.bind(2, id)
+    try statement.bind(3, writer)
+    try statement.bind(4, modified)
+    try statement.bind(5, flags)
+    try statement.bind(6, Int64(clamping: life))
+    try statement.bind(7, isAlive ? 1 : 0)
+    if let cells { try statement.bind(8, cells) } else { try statement.bindNull(8) }
+  }
+}
+
+/// How a write's changeset is named inside a stored or sent state: by position in the file, by index in a snapshot.
+protocol WriterNames {
+  func number(of name: ChangesetName) throws -> Int64
+  func header(of number: Int64) throws -> ChangesetHeader
+}
+
+/// The encoding of ``StoredRecord``.
+enum CellVersions {
+  private enum Flag {
+    static let weak: UInt8 = 1
+    static let hasValue: UInt8 = 2
+    static let alive: UInt8 = 4
+  }
+
+  /// The state that is stored.
+  ///
+  /// - Parameter row: the record's row in the type's table, where it has one.
+  static func decode(
+    _ stored: StoredRecord, row: [FieldValue]?, table: TypeTable?, names: some WriterNames
+  ) throws -> RecordState {
+    var state = RecordState()
+    if let cells = stored.cells {
+      do {
+        try readCells(cells, into: &state, row: row, table: table, names: names)
+      } catch let violation as DecodingViolation {
+        throw ReplicaError(.corrupt, "The versions of a record cannot be read.", cause: "\(violation)")
+      }
+    }
+    guard stored.isAlive else { return state }
+    let writer = try names.header(of: stored.writer)
+    let isWeak = stored.flags & StoredRecord.weakFlag != 0
+    func add(_ cell: String, _ value: CellValue, weak: Bool) {
+      guard state.cells[cell] == nil else { return }
+      state.cells[cell] = [
+        Write(name: writer.name, stamp: writer.stamp, life: stored.life, isWeak: weak, value: value)
+      ]
+    }
+    add(CellName.alive, .alive(true), weak: isWeak)
+    for cell in table?.cells ?? [] {
+      let values = cell.fields.map { row?[$0] ?? .null }
+      add(cell.name, .fields(values), weak: isWeak || values.allSatisfy(\.isNull))
+    }
+    // A cell that nobody wrote is named with no writes, so that it is not taken for the writer's.
+    state.cells = state.cells.filter { !$0.value.isEmpty }
+    return state
+  }
+
+  private static func readCells(
+    _ bytes: [UInt8], into state: inout RecordState, row: [FieldValue]?, table: TypeTable?, names: some WriterNames
+  ) throws {
+    var reader = ByteReader(bytes)
+    for _ in 0..<(try reader.count(limit: Limits.fieldsPerType * 2)) {
+      let cell = try reader.text(limit: Limits.nameBytes)
+      var writes: [Write] = []
+      for _ in 0..<(try reader.count(limit: Limits.vectorEntries)) {
+        let header = try names.header(of: Int64(clamping: try reader.varint()))
+        let life = try reader.varint()
+        let flags = try reader.byte()
+        let value: CellValue
+        if cell == CellName.alive {
+          value = .alive(flags & Flag.alive != 0)
+        } else if flags & Flag.hasValue != 0 {
+          var values: [FieldValue] = []
+          for _ in 0..<(try reader.count(limit: Limits.fieldsPerType)) { values.append(try reader.value()) }
+          value = .fields(values)
+        } else {
+          value = .fields(table?.cell(cell)?.fields.map { row?[$0] ?? .null } ?? [])
+        }
+        writes.append(
+          Write(name: header.name, stamp: header.stamp, life: life, isWeak: flags & Flag.weak != 0, value: value))
+      }
+      state.cells[cell] = writes
+    }
+    try reader.finish()
+  }
+
+  /// The same cells with their changesets named in another way: a file's positions, a page's indices.
+  static func renumber(_ bytes: [UInt8], from: some WriterNames, to: some WriterNames) throws -> [UInt8] {
+    var reader = ByteReader(bytes)
+    var writer = ByteWriter(capacity: bytes.count)
+    do {
+      let cells = try reader.count(limit: Limits.fieldsPerType * 2)
+      writer.varint(cells)
+      for _ in 0..<cells {
+        writer.text(try reader.text(limit: Limits.nameBytes))
+        let writes = try reader.count(limit: Limits.vectorEntries)
+        writer.varint(writes)
+        for _ in 0..<writes {
+          let header = try from.header(of: Int64(clamping: try reader.varint()))
+          writer.varint(UInt64(try to.number(of: header.name)))
+          writer.varint(try reader.varint())
+          let flags = try reader.byte()
+          writer.byte(flags)
+          guard flags & Flag.hasValue != 0 else { continue }
+          let values = try reader.count(limit: Limits.fieldsPerType)
+          writer.varint(values)
+          for _ in 0..<values { writer.value(try reader.value()) }
+        }
+      }
+      try reader.finish()
+    } catch let violation as DecodingViolation {
+      throw Violation(violation, in: "a record's versions")
+    }
+    return writer.bytes
+  }
+
+  /// What to store for the state, and the row that the type's table shows; nil if the record does not show.
+  static func encode(
+    _ state: RecordState, table: TypeTable?, names: some WriterNames
+  ) throws -> (stored: StoredRecord, row: [FieldValue]?) {
+    let life = state.life
+    let alive = state.winner(of: CellName.alive)
+    let isAlive = alive?.value == .alive(true)
+    let last = alive ?? state.cells.values.joined().max { ($0.stamp, $0.name) < ($1.stamp, $1.name) }
+    guard let last else { throw ReplicaError(.other, "A record without any write cannot be stored.") }
+    let modified = lastShown(of: state, table: table) ?? last
+    var stored = StoredRecord(
+      writer: try names.number(of: last.name), modified: try names.number(of: modified.name),
+      flags: last.isWeak ? StoredRecord.weakFlag : 0, life: life, isAlive: isAlive, cells: nil)
+    var row: [FieldValue]?
+    if isAlive, let table { row = shownRow(of: state, table: table, flags: &stored.flags) }
+    stored.cells = try writeCells(
+      of: state, table: table, isShown: row != nil, writer: last, life: life, flags: stored.flags, names: names)
+    return (stored, row)
+  }
+
+  /// The greatest of the winning writes: what people call the last change.
+  private static func lastShown(of state: RecordState, table: TypeTable?) -> Write? {
+    state.cells.keys.compactMap { cell in
+      state.winner(of: cell, strategy: table?.cell(cell)?.strategy ?? .merge)
+    }.max { ($0.stamp, $0.name) < ($1.stamp, $1.name) }
+  }
+
+  /// The values of the winners, in the order of the fields.
+  private static func shownRow(of state: RecordState, table: TypeTable, flags: inout Int64) -> [FieldValue] {
+    var row = [FieldValue](repeating: .null, count: table.fieldNames.count)
+    for cell in table.cells {
+      guard let winner = state.winner(of: cell.name, strategy: cell.strategy) else { continue }
+      for (index, value) in zip(cell.fields, winner.value.values) {
+        if table.fits(value, field: index) {
+          row[index] = value
+        } else {
+          flags |= StoredRecord.quarantinedFlag
+        }
+      }
+    }
+    return row
+  }
+
+  private static func writeCells(
+    of state: RecordState, table: TypeTable?, isShown: Bool, writer: Write, life: UInt64, flags: Int64,
+    names: some WriterNames
+  ) throws -> [UInt8]? {
+    let baseIsWeak = flags & StoredRecord.weakFlag != 0
+    var exceptions: [(name: String, writes: [Write], winner: Write?)] = []
+    let known = isShown ? (table?.cells.map(\.name) ?? []) : []
+    for cell in Set(state.cells.keys).union(known).sorted() {
+      let writes = state.cells[cell] ?? []
+      let strategy = table?.cell(cell)?.strategy ?? .merge
+      let fits = isShown && table?.cell(cell) != nil && flags & StoredRecord.quarantinedFlag == 0
+      if isShown, writes.count == 1, writes[0].name == writer.name, writes[0].life == life,
+        cell == CellName.alive || fits,
+        writes[0].isWeak == (baseIsWeak || cell != CellName.alive && writes[0].value.values.allSatisfy(\.isNull))
+      {
+        continue
+      }
+      exceptions.append((cell, writes, fits ? state.winner(of: cell, strategy: strategy) : nil))
+    }
+    if exceptions.isEmpty { return nil }
+    var out = ByteWriter()
+    out.varint(exceptions.count)
+    for exception in exceptions {
+      out.text(exception.name)
+      out.varint(exception.writes.count)
+      for write in exception.writes {
+        out.varint(UInt64(try names.number(of: write.name)))
+        out.varint(write.life)
+        let isInRow = write == exception.winner
+        var lead: UInt8 = write.isWeak ? Flag.weak : 0
+        if write.value == .alive(true) { lead |= Flag.alive }
+        if exception.name != CellName.alive && !isInRow { lead |= Flag.hasValue }
+        out.byte(lead)
+        if lead & Flag.hasValue != 0 {
+          out.varint(write.value.values.count)
+          for value in write.value.values { out.value(value) }
+        }
+      }
+    }
+    return out.bytes
+  }
+}

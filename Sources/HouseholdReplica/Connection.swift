@@ -1,0 +1,165 @@
+internal import CSQLite
+internal import HouseholdRecords
+
+/// One connection to a SQLite file: opens, runs, keeps prepared statements, and turns result codes into errors.
+///
+/// Not for more than one thread at a time; its owner sees to that (the file is opened without SQLite's own mutexes).
+@safe final class Connection {
+  /// What the connection may do.
+  enum Mode { case readWrite, readWriteCreate, readOnly }
+
+  private let handle: OpaquePointer
+  private var statements: [String: Statement] = [:]
+  private var isInTransaction = false
+  /// Where the file lies.
+  let path: String
+
+  /// Opens the file.
+  ///
+  /// - Parameter busyMilliseconds: how long to wait for another program's lock.
+  init(path: String, mode: Mode, busyMilliseconds: Int32 = 5000) throws {
+    self.path = path
+    let flags =
+      switch mode {
+      case .readWrite: SQLITE_OPEN_READWRITE
+      case .readWriteCreate: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+      case .readOnly: SQLITE_OPEN_READONLY
+      }
+    var opened: OpaquePointer?
+    let code = unsafe sqlite3_open_v2(path, &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
+    guard let opened = unsafe opened else {
+      throw ReplicaError(.other, "SQLite has no memory to open \(path).")
+    }
+    unsafe handle = unsafe opened
+    guard code == SQLITE_OK else {
+      let error = unsafe Self.error(code, on: opened, doing: "open \(path)")
+      unsafe sqlite3_close_v2(opened)
+      throw error
+    }
+    unsafe sqlite3_busy_timeout(handle, busyMilliseconds)
+  }
+
+  deinit { close() }
+
+  private var isClosed = false
+
+  /// Closes the file; nothing may be called afterwards.
+  func close() {
+    if isClosed { return }
+    isClosed = true
+    statements = [:]
+    unsafe sqlite3_close_v2(handle)
+  }
+
+  /// Runs statements that give no rows.
+  func execute(_ sql: String) throws {
+    let code = unsafe sqlite3_exec(handle, sql, nil, nil, nil)
+    guard code == SQLITE_OK else { throw unsafe Self.error(code, on: handle, doing: sql) }
+  }
+
+  /// The prepared statement for this text, made at its first use and kept.
+  func statement(_ sql: String) throws -> Statement {
+    if let known = statements[sql] {
+      known.reset()
+      return known
+    }
+    var prepared: OpaquePointer?
+    let code = unsafe sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
+    guard code == SQLITE_OK, let prepared = unsafe prepared else {
+      throw unsafe Self.error(code, on: handle, doing: sql)
+    }
+    let statement = unsafe Statement(prepared, connection: handle, sql: sql)
+    statements[sql] = statement
+    return statement
+  }
+
+  /// Forgets prepared statements: needed before tables are changed under a reader that is still open.
+  func forgetStatements() { statements = [:] }
+
+  /// Runs a statement that gives no rows with these values.
+  func run(_ sql: String, _ values: FieldValue...) throws {
+    let statement = try statement(sql)
+    try statement.bind(values)
+    try statement.run()
+  }
+
+  /// The first column of the first row as an integer; nil without a row or for null.
+  func integer(_ sql: String, _ values: FieldValue...) throws -> Int64? {
+    let statement = try statement(sql)
+    try statement.bind(values)
+    defer { statement.reset() }
+    guard try statement.step() else { return nil }
+    return statement.isNull(0) ? nil : statement.integer(0)
+  }
+
+  /// The first column of the first row as a text; nil without a row or for null.
+  func text(_ sql: String, _ values: FieldValue...) throws -> String? {
+    let statement = try statement(sql)
+    try statement.bind(values)
+    defer { statement.reset() }
+    guard try statement.step() else { return nil }
+    return statement.isNull(0) ? nil : statement.text(0)
+  }
+
+  /// The first column of the first row as bytes; nil without a row or for null.
+  func bytes(_ sql: String, _ values: FieldValue...) throws -> [UInt8]? {
+    let statement = try statement(sql)
+    try statement.bind(values)
+    defer { statement.reset() }
+    guard try statement.step() else { return nil }
+    return statement.isNull(0) ? nil : statement.bytes(0)
+  }
+
+  /// How many rows the last statement changed.
+  var changes: Int { Int(unsafe sqlite3_changes64(handle)) }
+
+  /// Runs the body in one write transaction; what it throws undoes everything.
+  ///
+  /// Inside a transaction that runs already the body simply becomes part of it.
+  func transaction<Result>(_ body: () throws -> Result) throws -> Result {
+    if isInTransaction { return try body() }
+    try execute("BEGIN IMMEDIATE")
+    isInTransaction = true
+    defer { isInTransaction = false }
+    do {
+      let result = try body()
+      try execute("COMMIT")
+      return result
+    } catch {
+      // After some errors SQLite has rolled back by itself; a second ROLLBACK then says so, which changes nothing.
+      unsafe sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
+      throw error
+    }
+  }
+
+  /// Switches triggers on this connection: off on the engine's own, so that what sync writes is never captured.
+  func setTriggers(_ on: Bool) throws {
+    let code = unsafe household_sqlite_set_triggers(handle, on ? 1 : 0)
+    guard code == SQLITE_OK else { throw unsafe Self.error(code, on: handle, doing: "set triggers") }
+  }
+
+  /// What SQLite says about a failed call.
+  static func error(_ code: Int32, on handle: OpaquePointer, doing what: String) -> ReplicaError {
+    let said = unsafe String(cString: sqlite3_errmsg(handle))
+    let cause = "SQLite \(code): \(said); doing: \(what.prefix(200))"
+    switch code & 0xFF {
+    case SQLITE_BUSY, SQLITE_LOCKED:
+      return ReplicaError(.databaseLocked, "Another program holds the replica locked; close it or wait.", cause: cause)
+    case SQLITE_FULL:
+      return ReplicaError(.diskFull, "The disk is full; free some space.", cause: cause)
+    case SQLITE_READONLY, SQLITE_PERM:
+      return ReplicaError(.readOnlyFileSystem, "The replica cannot be written; check permissions.", cause: cause)
+    case SQLITE_CORRUPT:
+      return ReplicaError(.corrupt, "The replica file is damaged; restore a backup or pair again.", cause: cause)
+    case SQLITE_NOTADB:
+      return ReplicaError(.notAReplica, "The file is not a replica.", cause: cause)
+    case SQLITE_IOERR:
+      return ReplicaError(.inputOutput, "The disk did not read or write; check it.", cause: cause)
+    case SQLITE_CANTOPEN:
+      return ReplicaError(.notFound, "The replica cannot be opened; is it there, and may you read it?", cause: cause)
+    case SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_TOOBIG:
+      return ReplicaError(.badValue, said, cause: cause)
+    default: return ReplicaError(.other, "SQLite refused: \(said)", cause: cause)
+    }
+  }
+}

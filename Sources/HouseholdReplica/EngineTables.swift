@@ -1,0 +1,164 @@
+/// The engine's own tables, each with what a row means. A released migration is never edited; a change is a new one.
+enum EngineTables {
+  /// The version of the file's layout, kept in `PRAGMA user_version`.
+  static let version: Int64 = 1
+
+  /// Marks the file as a household replica, kept in `PRAGMA application_id` ("HHLD").
+  static let applicationID: Int64 = 0x4848_4C44
+
+  /// The migrations in order; number n takes a file of version n to n + 1.
+  static let migrations = [first]
+
+  private static let first = """
+    -- One fact about this replica under its name: who we are, which schema is in place, the last stamp.
+    CREATE TABLE sync_meta(
+      name TEXT PRIMARY KEY,
+      value ANY
+    ) STRICT, WITHOUT ROWID;
+
+    -- A type's name and the number that stands for it in this file; types that the schema does not know have one too.
+    CREATE TABLE sync_type(
+      number INTEGER PRIMARY KEY,
+      name TEXT NOT NULL UNIQUE
+    ) STRICT;
+
+    -- A replica that we heard of: whose it is, and up to which seq its changesets are received (stored here), applied
+    -- (in the cells) and in the base (no longer held one by one).
+    CREATE TABLE sync_replica(
+      number INTEGER PRIMARY KEY,
+      id BLOB NOT NULL UNIQUE,
+      device BLOB NOT NULL,
+      nonce BLOB NOT NULL,
+      received INTEGER NOT NULL,
+      applied INTEGER NOT NULL,
+      base INTEGER NOT NULL
+    ) STRICT;
+
+    -- A changeset in the order in which it came to this replica. `body` holds the author's bytes, perhaps compressed
+    -- (first byte 1); null for one that came by snapshot, of which only the header is known. `state` 0: received and
+    -- waiting for what it depends on, 1: applied. `dependencies` are complete, not only what changed.
+    CREATE TABLE sync_changeset(
+      position INTEGER PRIMARY KEY,
+      replica INTEGER NOT NULL,
+      seq INTEGER NOT NULL,
+      state INTEGER NOT NULL,
+      hash BLOB NOT NULL,
+      stamp INTEGER NOT NULL,
+      edited_at INTEGER NOT NULL,
+      schema_version INTEGER NOT NULL,
+      continues INTEGER NOT NULL,
+      dependencies BLOB NOT NULL,
+      heads BLOB NOT NULL,
+      body BLOB,
+      UNIQUE(replica, seq)
+    ) STRICT;
+    CREATE INDEX sync_changeset_waiting ON sync_changeset(position) WHERE state = 0;
+
+    -- What decides one record. `writer` is the position of the changeset that wrote every cell not named in `cells`,
+    -- and whose values the row of the type's table shows; it made the record alive. `modified` is the position of the
+    -- last change that shows. `flags` 1: the writer's operation was weak, 2: a value does not fit its column. `cells`
+    -- is null, or names the cells that other changesets wrote and the concurrent writes that lost (see CellVersions).
+    CREATE TABLE sync_record(
+      type INTEGER NOT NULL,
+      id TEXT NOT NULL,
+      writer INTEGER NOT NULL,
+      modified INTEGER NOT NULL,
+      flags INTEGER NOT NULL,
+      life INTEGER NOT NULL,
+      alive INTEGER NOT NULL,
+      cells BLOB,
+      PRIMARY KEY(type, id)
+    ) STRICT, WITHOUT ROWID;
+
+    -- A local edit that is not sealed yet, written by the capture triggers. `kind` 0: a row is about to be replaced,
+    -- 1: inserted, 2: updated, 3: deleted. `fields` has a bit for each changed field. `image` is the row before a
+    -- replacement or deletion. `weak` 1: generated, not written by a person.
+    CREATE TABLE sync_outbox(
+      number INTEGER PRIMARY KEY,
+      type INTEGER NOT NULL,
+      id TEXT NOT NULL,
+      kind INTEGER NOT NULL,
+      fields INTEGER NOT NULL,
+      at INTEGER NOT NULL,
+      image TEXT,
+      weak INTEGER NOT NULL DEFAULT 0
+    ) STRICT;
+
+    -- A signed statement about who belongs.
+    CREATE TABLE sync_membership(
+      number INTEGER PRIMARY KEY,
+      hash BLOB NOT NULL UNIQUE,
+      bytes BLOB NOT NULL
+    ) STRICT;
+
+    -- A member as the membership log says now; for reading.
+    CREATE TABLE sync_member(
+      id BLOB PRIMARY KEY,
+      name TEXT NOT NULL,
+      role TEXT NOT NULL,
+      state TEXT NOT NULL
+    ) STRICT;
+
+    -- A device as the membership log says now; for reading.
+    CREATE TABLE sync_device(
+      id BLOB PRIMARY KEY,
+      member BLOB NOT NULL,
+      name TEXT NOT NULL,
+      state TEXT NOT NULL
+    ) STRICT;
+
+    -- What is remembered of a peer: where reading its log goes on, what it has confirmed, when it was last here.
+    -- `contact` is a JSON object for status: addresses and what came of trying them, clock, counters.
+    CREATE TABLE sync_peer(
+      device BLOB PRIMARY KEY,
+      token BLOB,
+      acknowledged BLOB,
+      last_seen INTEGER,
+      last_sync INTEGER,
+      contact TEXT
+    ) STRICT;
+
+    -- An invitation made here. `state`: open, used, expired, cancelled or locked.
+    CREATE TABLE sync_invitation(
+      id BLOB PRIMARY KEY,
+      code TEXT NOT NULL,
+      member BLOB NOT NULL,
+      member_name TEXT NOT NULL,
+      role TEXT NOT NULL,
+      entry BLOB NOT NULL,
+      expires_at INTEGER NOT NULL,
+      state TEXT NOT NULL,
+      wrong_tries INTEGER NOT NULL DEFAULT 0
+    ) STRICT;
+
+    -- A page of a snapshot that is being received.
+    CREATE TABLE sync_snapshot_page(
+      number INTEGER PRIMARY KEY,
+      snapshot BLOB NOT NULL,
+      cursor BLOB NOT NULL,
+      is_last INTEGER NOT NULL,
+      content BLOB NOT NULL
+    ) STRICT;
+
+    -- Who sealed a changeset, by name; for reading.
+    CREATE VIEW sync_author AS
+      SELECT c.position, c.edited_at, d.name AS device, m.name AS member
+      FROM sync_changeset c
+      JOIN sync_replica p ON p.number = c.replica
+      LEFT JOIN sync_device d ON d.id = p.device
+      LEFT JOIN sync_member m ON m.id = d.member;
+
+    -- Who made each record and who changed it last; for reading.
+    CREATE VIEW sync_provenance AS
+      SELECT t.name AS type, r.id AS id,
+             a.member AS created_member, a.device AS created_device, a.edited_at AS created_at_ms,
+             b.member AS modified_member, b.device AS modified_device, b.edited_at AS modified_at_ms
+      FROM sync_record r
+      JOIN sync_type t ON t.number = r.type
+      JOIN sync_author a ON a.position = r.writer
+      JOIN sync_author b ON b.position = r.modified
+      WHERE r.alive = 1;
+
+    PRAGMA user_version = 1;
+    """
+}

@@ -1,0 +1,137 @@
+internal import HouseholdRecords
+
+/// One captured edit.
+struct OutboxRow {
+  /// What a trigger saw.
+  enum Kind: Int64 { case replacing = 0, inserted = 1, updated = 2, deleted = 3 }
+
+  var number: Int64
+  var type: Int64
+  var id: String
+  var kind: Kind
+  /// A bit for each field that an update changed.
+  var fields: UInt64
+  /// Milliseconds since 1970 by this machine's clock.
+  var at: Int64
+  var image: String?
+  var isWeak: Bool
+}
+
+/// Names a record inside this file; ids are compared byte for byte.
+struct RecordPlace: Hashable {
+  var type: Int64
+  var id: String
+
+  static func == (a: Self, b: Self) -> Bool { a.type == b.type && a.id.utf8.elementsEqual(b.id.utf8) }
+
+  func hash(into hasher: inout Hasher) {
+    hasher.combine(type)
+    for byte in id.utf8 { hasher.combine(byte) }
+  }
+}
+
+/// The edits that were captured and not sealed yet.
+struct Outbox {
+  let connection: Connection
+
+  /// How many rows are sealed in one go: a bound on memory; what goes on is marked as one transaction.
+  static let chunkRows = 20_000
+  /// Edits further apart than this are sealed as separate changesets, each with its own time (D11).
+  static let gapMilliseconds: Int64 = 1000
+
+  /// How many rows wait.
+  func count() throws -> Int64 { try connection.integer("SELECT count(*) FROM sync_outbox") ?? 0 }
+
+  /// Whether anything waits.
+  func isEmpty() throws -> Bool { try connection.integer("SELECT 1 FROM sync_outbox LIMIT 1") == nil }
+
+  /// The oldest rows in order, at most one chunk and one more to look ahead.
+  func chunk() throws -> [OutboxRow] {
+    let statement = try connection.statement(
+      "SELECT number, type, id, kind, fields, at, image, weak FROM sync_outbox ORDER BY number LIMIT ?")
+    try statement.bind(1, Int64(Self.chunkRows + 1))
+    defer { statement.reset() }
+    var rows: [OutboxRow] = []
+    while try statement.step() {
+      guard let kind = OutboxRow.Kind(rawValue: statement.integer(3)) else { continue }
+      rows.append(
+        OutboxRow(
+          number: statement.integer(0), type: statement.integer(1), id: statement.text(2), kind: kind,
+          fields: UInt64(bitPattern: statement.integer(4)), at: statement.integer(5),
+          image: statement.isNull(6) ? nil : statement.text(6), isWeak: statement.integer(7) != 0))
+    }
+    return rows
+  }
+
+  /// The image that the next replacement or deletion of the record took, after this row.
+  func nextImage(of place: RecordPlace, after number: Int64) throws -> String? {
+    try connection.text(
+      """
+      SELECT image FROM sync_outbox WHERE number > ? AND type = ? AND id = ? AND kind IN (0, 3) AND image IS NOT NULL
+      ORDER BY number LIMIT 1
+      """, .integer(number), .integer(place.type), .text(place.id))
+  }
+
+  /// Takes out what was sealed.
+  func remove(through number: Int64) throws {
+    try connection.run("DELETE FROM sync_outbox WHERE number <= ?", .integer(number))
+  }
+}
+
+/// What happened to one record in one run of edits, folded from its outbox rows.
+struct FoldedEdit {
+  /// Fields that were changed by updates before a deletion, or in all if there was none.
+  var changed: UInt64 = 0
+  /// Fields changed after the record was made again.
+  private var changedInNewLife: UInt64 = 0
+  /// The row before the first replacement (`INSERT OR REPLACE` of a live row) that was not undone by a deletion.
+  var replacedImage: String?
+  /// The row at the first real deletion.
+  var deletedImage: String?
+  var wasDeleted = false
+  var wasInserted = false
+  var isThereAfter: Bool
+  var isWeak = true
+  /// The number of the last row.
+  var last: Int64 = 0
+
+  /// Folds the rows of a record that was there, or not, before them.
+  init(_ rows: [OutboxRow], wasThere: Bool) {
+    isThereAfter = wasThere
+    var pendingImage: String?
+    var heldDeletion: OutboxRow?
+    for row in rows {
+      last = row.number
+      if !row.isWeak { isWeak = false }
+      if row.kind != .inserted && row.kind != .deleted, let deletion = heldDeletion {
+        delete(deletion)
+        heldDeletion = nil
+      }
+      switch row.kind {
+      case .replacing: pendingImage = row.image
+      case .deleted:
+        // With recursive triggers on, REPLACE deletes between the two; only what comes next tells.
+        if pendingImage != nil { heldDeletion = row } else { delete(row) }
+      case .inserted:
+        if let image = pendingImage {
+          if !wasDeleted { replacedImage = replacedImage ?? image }
+        } else {
+          wasInserted = true
+        }
+        isThereAfter = true
+        pendingImage = nil
+        heldDeletion = nil
+      case .updated:
+        pendingImage = nil
+        if wasDeleted { changedInNewLife |= row.fields } else { changed |= row.fields }
+      }
+    }
+    if let heldDeletion { delete(heldDeletion) }
+  }
+
+  private mutating func delete(_ row: OutboxRow) {
+    isThereAfter = false
+    if !wasDeleted { deletedImage = row.image }
+    wasDeleted = true
+  }
+}

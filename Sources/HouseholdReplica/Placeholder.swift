@@ -1,1 +1,0 @@
-// The room HouseholdReplica is furnished next.

@@ -1,0 +1,127 @@
+internal import HouseholdRecords
+
+/// One record type as it lies in this file: its table, its cells, and the statements that read and write rows.
+struct TypeTable {
+  /// A cell and where its values stand in a row.
+  struct Cell {
+    /// The name of its first field.
+    var name: String
+    /// Indices into the type's fields.
+    var fields: [Int]
+    var strategy: MergeStrategy
+  }
+
+  let number: Int64
+  let type: RecordType
+  let cells: [Cell]
+  let fieldNames: [String]
+  private let indices: [String: Int]
+  let selectSQL: String
+  let upsertSQL: String
+  let deleteSQL: String
+
+  init(number: Int64, type: RecordType) {
+    self.number = number
+    self.type = type
+    fieldNames = type.fields.map(\.name)
+    var indices: [String: Int] = [:]
+    for (index, name) in fieldNames.enumerated() { indices[name] = index }
+    self.indices = indices
+    cells = type.cells.map { fields in
+      Cell(
+        name: fields[0], fields: fields.compactMap { indices[$0] },
+        strategy: MergeStrategy(rawValue: type.strategies[fields[0]] ?? type.strategy) ?? .merge)
+    }
+    let table = SchemaTables.quoted(type.name)
+    let columns = fieldNames.map(SchemaTables.quoted)
+    selectSQL = "SELECT \((["id"] + columns).joined(separator: ", ")) FROM \(table) WHERE id = ?"
+    let marks = Array(repeating: "?", count: columns.count + 1).joined(separator: ", ")
+    let sets = columns.map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
+    let conflict = columns.isEmpty ? "DO NOTHING" : "DO UPDATE SET \(sets)"
+    upsertSQL = """
+      INSERT INTO \(table)(\((["id"] + columns).joined(separator: ", "))) VALUES (\(marks)) ON CONFLICT(id) \(conflict)
+      """
+    deleteSQL = "DELETE FROM \(table) WHERE id = ?"
+  }
+
+  /// Where the field stands in a row; nil if the schema here does not know it.
+  func index(of field: String) -> Int? { indices[field] }
+
+  /// The cell of this name; nil if the schema here does not know it.
+  func cell(_ name: String) -> Cell? { cells.first { $0.name == name } }
+
+  /// Whether the column can hold the value: what does not fit is kept, and not shown (R3: quarantined).
+  func fits(_ value: FieldValue, field index: Int) -> Bool {
+    switch (value, SchemaTables.storage(of: type.fields[index])) {
+    case (.null, _), (.integer, "INTEGER"), (.text, "TEXT"), (.real, "REAL"), (.integer, "REAL"), (.bytes, "BLOB"): true
+    default: false
+    }
+  }
+
+  /// The row of this id as it is in the table now, in the order of the fields.
+  func row(_ id: String, on connection: Connection) throws -> [FieldValue]? {
+    let statement = try connection.statement(selectSQL)
+    try statement.bind(1, id)
+    defer { statement.reset() }
+    guard try statement.step() else { return nil }
+    return (0..<Int32(fieldNames.count)).map { statement.value($0 + 1) }
+  }
+
+  /// Makes the row show these values.
+  func write(_ id: String, _ row: [FieldValue], on connection: Connection) throws {
+    let statement = try connection.statement(upsertSQL)
+    try statement.bind(1, id)
+    for (index, value) in row.enumerated() { try statement.bind(Int32(index + 2), value) }
+    try statement.run()
+  }
+
+  /// Takes the row out.
+  func remove(_ id: String, on connection: Connection) throws {
+    let statement = try connection.statement(deleteSQL)
+    try statement.bind(1, id)
+    try statement.run()
+  }
+}
+
+/// All types of this file by number and by name, with those that the schema does not know.
+struct TypeRegistry {
+  private var tables: [Int64: TypeTable] = [:]
+  private var numbers: [String: Int64] = [:]
+  private var names: [Int64: String] = [:]
+
+  /// Reads the numbers; types of the schema get their table.
+  init(schema: Schema, connection: Connection) throws {
+    let statement = try connection.statement("SELECT number, name FROM sync_type")
+    defer { statement.reset() }
+    while try statement.step() {
+      let (number, name) = (statement.integer(0), statement.text(1))
+      numbers[name] = number
+      names[number] = name
+      if let type = schema.type(name) { tables[number] = TypeTable(number: number, type: type) }
+    }
+  }
+
+  /// The table of a number; nil if the schema here does not know the type.
+  subscript(number: Int64) -> TypeTable? { tables[number] }
+
+  /// The name that a number stands for.
+  func name(of number: Int64) -> String? { names[number] }
+
+  /// The number of a type, if it has one.
+  func known(_ name: String) -> Int64? { numbers[name] }
+
+  /// The number of a type; a name that is new here gets one.
+  mutating func number(of name: String, on connection: Connection) throws -> Int64 {
+    if let known = numbers[name] { return known }
+    try connection.run("INSERT INTO sync_type(name) VALUES (?)", .text(name))
+    guard let number = try connection.integer("SELECT number FROM sync_type WHERE name = ?", .text(name)) else {
+      throw ReplicaError(.other, "The type \(name) has no number.")
+    }
+    numbers[name] = number
+    names[number] = name
+    return number
+  }
+
+  /// All tables in the order of the types' names.
+  var sorted: [TypeTable] { tables.values.sorted { $0.type.name < $1.type.name } }
+}

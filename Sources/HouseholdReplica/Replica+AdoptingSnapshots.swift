@@ -1,0 +1,182 @@
+package import HouseholdRecords
+
+/// Receiving snapshots: pages are kept beside the live tables, and put in place in one transaction when all are there.
+extension Replica {
+  package var needsSnapshot: Bool {
+    get throws { try facts.integer(.needsSnapshot) == 1 }
+  }
+
+  package func snapshotProgress() throws -> SnapshotProgress? {
+    let statement = try connection.statement(
+      "SELECT snapshot, cursor, is_last FROM sync_snapshot_page ORDER BY number DESC LIMIT 1")
+    defer { statement.reset() }
+    guard try statement.step(), let id = SnapshotID(bytes: statement.bytes(0)) else { return nil }
+    return SnapshotProgress(id: id, cursor: statement.bytes(1), isComplete: statement.integer(2) != 0)
+  }
+
+  package func stage(_ page: SnapshotPage, of id: SnapshotID) throws {
+    // A page that is lost in a power cut is asked for again: it need not be on the disk before it is counted.
+    try connection.execute("PRAGMA synchronous = NORMAL")
+    defer { restoreDurability() }
+    try write {
+      try connection.run("DELETE FROM sync_snapshot_page WHERE snapshot <> ?", .bytes(id.bytes))
+      try connection.run(
+        "INSERT INTO sync_snapshot_page(snapshot, cursor, is_last, content) VALUES (?, ?, ?, ?)",
+        .bytes(id.bytes), .bytes(page.cursor), .integer(page.isLast ? 1 : 0), .bytes(page.content))
+    }
+  }
+
+  private func restoreDurability() {
+    do {
+      try connection.execute("PRAGMA synchronous = FULL")
+    } catch {
+      preconditionFailure("SQLite cannot be set to durable commits: \(error)")
+    }
+  }
+
+  package func adoptSnapshot(_ id: SnapshotID, from peer: DeviceID, token: ChangeToken, now: Instant) throws {
+    do {
+      try write {
+        _ = try sealInTransaction(now: now)
+        try adoptPages(of: id)
+        try connection.run("DELETE FROM sync_snapshot_page")
+        try facts.set(.needsSnapshot, .integer(0))
+        try setToken(token, of: peer)
+        _ = try applyReady()
+      }
+    } catch let violation as Violation {
+      // What contradicts itself is not kept: the next attempt starts from the first page.
+      try write { try connection.run("DELETE FROM sync_snapshot_page") }
+      throw violation
+    }
+    digestCache = nil
+  }
+
+  private func adoptPages(of id: SnapshotID) throws {
+    let count = try connection.integer("SELECT count(*) FROM sync_snapshot_page WHERE snapshot = ?", .bytes(id.bytes))
+    guard try snapshotProgress()?.isComplete == true, let count, count > 0 else {
+      throw ReplicaError(.other, "The snapshot \(id) is not complete.")
+    }
+    let isEmptyHere = try connection.integer("SELECT 1 FROM sync_record LIMIT 1") == nil
+    var number: Int64 = 0
+    var header: SnapshotHeader?
+    while let next = try nextPage(after: number) {
+      number = next.number
+      let content: SnapshotContent
+      do {
+        content = try SnapshotEncoding.decode(
+          Compression.unpack(next.content, limit: SnapshotEncoding.pageLimit))
+      } catch let violation as DecodingViolation {
+        throw Violation(violation, in: "a snapshot page")
+      }
+      switch content {
+      case .header(let first):
+        guard header == nil else { throw Violation(.badSnapshot, "A snapshot has two first pages.") }
+        header = first
+        try adopt(first)
+      case .rows(let page):
+        guard header != nil else { throw Violation(.badSnapshot, "A snapshot does not begin with its first page.") }
+        try adopt(page, isEmptyHere: isEmptyHere)
+      }
+    }
+    guard let header else { throw Violation(.badSnapshot, "A snapshot has no first page.") }
+    for replica in header.replicas { try count(replica.last) }
+  }
+
+  private func nextPage(after number: Int64) throws -> (number: Int64, content: [UInt8])? {
+    let statement = try connection.statement(
+      "SELECT number, content FROM sync_snapshot_page WHERE number > ? ORDER BY number LIMIT 1")
+    try statement.bind(1, number)
+    defer { statement.reset() }
+    guard try statement.step() else { return nil }
+    return (statement.integer(0), statement.bytes(1))
+  }
+
+  /// Makes the replicas of the snapshot known, each with its last changeset's header.
+  private func adopt(_ header: SnapshotHeader) throws {
+    guard header.household == identity.household else {
+      throw Violation(.badSnapshot, "The snapshot is of another household.")
+    }
+    for replica in header.replicas {
+      let id = replica.last.name.replica
+      guard cryptography.replicaID(device: replica.origin.device, nonce: replica.origin.nonce) == id,
+        membershipState.devices[replica.origin.device] != nil
+      else { throw Violation(.badSnapshot, "The snapshot names a replica that does not belong to its device.") }
+      _ = try replicas.add(id, origin: replica.origin, on: connection)
+      _ = try know(replica.last)
+    }
+  }
+
+  /// The header as it is known here; it is stored if it is new.
+  private func know(_ header: ChangesetHeader) throws -> ChangesetHeader {
+    if let known = try log.header(of: header.name, replicas: replicas) {
+      guard known.hash == header.hash else {
+        throw Violation(.badSnapshot, "The snapshot has another changeset \(header.name) than is known here.")
+      }
+      return known
+    }
+    guard let entry = replicas[header.name.replica] else {
+      throw Violation(.badSnapshot, "A snapshot's record was written by a replica that it does not name.")
+    }
+    return try log.append(header, replica: entry.number, state: .applied, body: nil)
+  }
+
+  /// Counts everything up to this changeset as received, applied and no longer held one by one.
+  private func count(_ last: ChangesetHeader) throws {
+    try replicas.update(last.name.replica, on: connection) { entry in
+      entry.received = max(entry.received, last.name.sequence)
+      entry.applied = max(entry.applied, last.name.sequence)
+      entry.base = max(entry.base, last.name.sequence)
+    }
+  }
+
+  private func adopt(_ page: SnapshotRows, isEmptyHere: Bool) throws {
+    let known = try page.headers.map(know)
+    let names = PageHeaders(known) { name in
+      throw Violation(.badSnapshot, "The changeset \(name) is not on the page.")
+    }
+    let numbers = try page.shapes.map { try registry.number(of: $0.type, on: connection) }
+    for row in page.rows {
+      let shape = page.shapes[row.shape]
+      let number = numbers[row.shape]
+      let table = registry[number]
+      guard shape.fields == (table?.fieldNames ?? []) else {
+        throw Violation(
+          .badSnapshot, "The snapshot knows other fields of \(shape.type) than this device; update household here.")
+      }
+      if let table { try check(row, fits: table) }
+      let stored = StoredRecord(
+        writer: known[row.writer].position, modified: known[row.modified].position, flags: Self.storedFlags(row.flags),
+        life: row.life, isAlive: row.flags & SnapshotRow.Flag.alive != 0,
+        cells: try row.cells.map { try CellVersions.renumber($0, from: names, to: self) })
+      let shown = row.flags & SnapshotRow.Flag.row != 0 ? row.row : nil
+      if try stored.writeIfNew(type: number, id: row.id, on: connection) {
+        if let shown, let table { try table.write(row.id, shown, on: connection) }
+      } else {
+        try merge(stored, shown: shown, id: row.id, type: number, table: table)
+      }
+    }
+  }
+
+  private func check(_ row: SnapshotRow, fits table: TypeTable) throws {
+    for (index, value) in row.row.enumerated() where !table.fits(value, field: index) {
+      throw Violation(.badSnapshot, "The snapshot shows a value of the wrong kind in \(table.type.name).")
+    }
+  }
+
+  private static func storedFlags(_ flags: UInt8) -> Int64 {
+    (flags & SnapshotRow.Flag.weak != 0 ? StoredRecord.weakFlag : 0)
+      | (flags & SnapshotRow.Flag.quarantined != 0 ? StoredRecord.quarantinedFlag : 0)
+  }
+
+  /// Merges a snapshot's record with what is here: the order in which writes come does not matter.
+  private func merge(
+    _ theirs: StoredRecord, shown: [FieldValue]?, id: String, type: Int64, table: TypeTable?
+  ) throws {
+    guard let ours = try StoredRecord.read(type: type, id: id, on: connection) else { return }
+    let row = ours.isAlive ? try table?.row(id, on: connection) : nil
+    var state = try CellVersions.decode(ours, row: row, table: table, names: self)
+    try state.merge(try CellVersions.decode(theirs, row: shown, table: table, names: self), coverage: self)
+    try store(state, type: type, id: id, table: table, shownBefore: row)
+  }
+}

@@ -1,0 +1,174 @@
+package import HouseholdRecords
+
+/// Receiving: what a peer sends is checked, stored, and applied as soon as everything it depends on is applied.
+extension Replica {
+  package func receive(
+    _ changesets: [PackedChangeset], from peer: DeviceID, token: ChangeToken?, now: Instant
+  ) throws -> Reception {
+    lastNow = now
+    return try write {
+      // Local edits first: they were made without having seen what comes now (faults 28).
+      let sealed = try sealInTransaction(now: now)
+      var fresh: [Int64: Changeset] = [:]
+      var stored = 0
+      for packed in changesets {
+        if let (position, changeset) = try store(packed, now: now) {
+          fresh[position] = changeset
+          stored += 1
+        }
+      }
+      let applied = stored > 0 ? try applyReady(fresh: fresh) : 0
+      if let token { try setToken(token, of: peer) }
+      return Reception(stored: stored, applied: applied, vectors: replicas.vectors, sealed: sealed)
+    }
+  }
+
+  /// Checks and stores one changeset; nil if it was here already.
+  private func store(_ packed: PackedChangeset, now: Instant) throws -> (position: Int64, changeset: Changeset)? {
+    let (signed, changeset) = try Self.unpack(packed)
+    let hash: ChangesetHash = cryptography.hashed(signed.bytes)
+    let name = changeset.name
+    if let known = replicas[name.replica], name.sequence <= known.received {
+      try refuseOtherBranch(name, hash: hash)
+      return nil
+    }
+    let entry = try replicaEntry(of: changeset)
+    guard name.sequence == entry.received + 1 else {
+      throw Violation(.badChangeset, "Changeset \(name) came before \(name.replica):\(entry.received + 1).")
+    }
+    let previous = try log.header(
+      of: ChangesetName(replica: name.replica, sequence: entry.received), replicas: replicas)
+    guard changeset.previous == (previous?.hash ?? .zero) else {
+      throw Violation(.badChangeset, "Changeset \(name) does not follow the one before it.")
+    }
+    try check(signed, by: entry.device, name: name)
+    let heads = changeset.membershipHeads ?? previous?.membershipHeads ?? []
+    guard heads.allSatisfy(membershipLog.contains) else {
+      throw Violation(.badChangeset, "Changeset \(name) names a membership entry that is not known here.")
+    }
+    try checkOperations(changeset)
+    let header = try log.append(
+      ChangesetHeader(
+        position: 0, name: name, hash: hash, stamp: changeset.stamp, editedAt: changeset.editedAt,
+        schemaVersion: changeset.schemaVersion, continues: changeset.continues,
+        dependencies: (previous?.dependencies ?? Dependencies()).applying(changeset.dependencyChanges),
+        membershipHeads: heads), replica: entry.number, state: .waiting,
+      body: packed)
+    try replicas.update(name.replica, on: connection) { $0.received = name.sequence }
+    try remember(changeset.stamp, now: now)
+    return (header.position, changeset)
+  }
+
+  static func unpack(_ packed: PackedChangeset) throws -> (SignedChangeset, Changeset) {
+    do {
+      let signed = SignedChangeset(bytes: try Compression.unpack(packed.bytes, limit: Limits.changesetBytes))
+      return (signed, try signed.decoded())
+    } catch {
+      throw Violation(error, in: "a changeset")
+    }
+  }
+
+  /// The same changeset may come twice; another one under its name means that the replica has forked (D4).
+  private func refuseOtherBranch(_ name: ChangesetName, hash: ChangesetHash) throws {
+    guard let known = try log.header(of: name, replicas: replicas) else { return }
+    guard known.hash == hash else {
+      throw Violation(
+        .badChangeset, "Changeset \(name) is here with other contents: the device was restored or copied.")
+    }
+  }
+
+  /// The replica of a changeset; changeset 1 brings a new one, bound to its device.
+  private func replicaEntry(of changeset: Changeset) throws -> ReplicaTable.Entry {
+    if let known = replicas[changeset.name.replica] { return known }
+    guard let origin = changeset.origin else {
+      throw Violation(.badChangeset, "Changeset \(changeset.name) is of a replica whose first one is not here.")
+    }
+    guard cryptography.replicaID(device: origin.device, nonce: origin.nonce) == changeset.name.replica else {
+      throw Violation(.badChangeset, "The replica \(changeset.name.replica) does not belong to the device it names.")
+    }
+    guard membershipState.devices[origin.device] != nil else {
+      throw Violation(.badChangeset, "Changeset \(changeset.name) is by a device that was never admitted.")
+    }
+    return try replicas.add(changeset.name.replica, origin: origin, on: connection)
+  }
+
+  private func check(_ signed: SignedChangeset, by device: DeviceID, name: ChangesetName) throws {
+    guard let author = membershipState.devices[device] else {
+      throw Violation(.badChangeset, "Changeset \(name) is by a device that was never admitted.")
+    }
+    guard
+      cryptography.isValid(signature: signed.signature, message: signed.message, publicKey: author.publicKey)
+    else { throw Violation(.badChangeset, "The signature of changeset \(name) is wrong.") }
+  }
+
+  /// One operation per record, but for a deletion that a new life follows: what merge relies on.
+  private func checkOperations(_ changeset: Changeset) throws {
+    var seen: [RecordKey: Operation.Kind] = [:]
+    for operation in changeset.operations {
+      let key = RecordKey(type: changeset.shapes[operation.shape].type, id: operation.id)
+      let earlier = seen.updateValue(operation.kind, forKey: key)
+      guard earlier == nil || earlier == .delete && operation.kind == .insert else {
+        throw Violation(.badChangeset, "Changeset \(changeset.name) writes a record twice.")
+      }
+    }
+    for dependency in changeset.dependencyChanges where dependency.replica == changeset.name.replica {
+      throw Violation(.badChangeset, "Changeset \(changeset.name) depends on its own replica by name.")
+    }
+  }
+
+  // MARK: Applying what is ready
+
+  /// Applies every stored changeset whose predecessor and dependencies are applied; returns how many.
+  ///
+  /// Changesets of one local transaction are applied together or not at all. Nothing is applied early, and nothing is
+  /// refused for coming early (D2).
+  func applyReady(fresh: [Int64: Changeset] = [:]) throws -> Int {
+    var applied = 0
+    var progress = true
+    while progress {
+      progress = false
+      for entry in replicas.sorted where entry.applied < entry.received {
+        while let chain = try nextChain(of: entry.id) {
+          for header in chain {
+            let changeset = try fresh[header.position] ?? body(of: header)
+            try apply(changeset, header: header)
+            try log.markApplied(header.position)
+            try replicas.update(entry.id, on: connection) { $0.applied = header.name.sequence }
+            applied += 1
+          }
+          progress = true
+        }
+      }
+    }
+    return applied
+  }
+
+  /// The next changesets of a replica that make one whole transaction, if they may be applied now.
+  private func nextChain(of id: ReplicaID) throws -> [ChangesetHeader]? {
+    guard let entry = replicas[id] else { return nil }
+    var chain: [ChangesetHeader] = []
+    var sequence = entry.applied
+    while sequence < entry.received {
+      sequence += 1
+      guard let header = try log.header(of: ChangesetName(replica: id, sequence: sequence), replicas: replicas),
+        isReady(header)
+      else { return nil }
+      chain.append(header)
+      if !header.continues { return chain }
+    }
+    return nil
+  }
+
+  private func isReady(_ header: ChangesetHeader) -> Bool {
+    header.dependencies.entries.allSatisfy { replica, dependency in
+      (replicas[replica]?.applied ?? 0) >= dependency.sequence
+    }
+  }
+
+  private func body(of header: ChangesetHeader) throws -> Changeset {
+    guard let packed = try log.body(at: header.position) else {
+      throw ReplicaError(.corrupt, "The changeset \(header.name) waits in the log without its contents.")
+    }
+    return try Self.unpack(packed).1
+  }
+}

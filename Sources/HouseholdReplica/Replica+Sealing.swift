@@ -1,0 +1,202 @@
+package import HouseholdRecords
+
+/// Sealing: local edits become changesets, in one transaction with the cells, the vector and the outbox (R2).
+extension Replica {
+  /// Seals everything that was captured; returns whether there was anything.
+  ///
+  /// - Parameter now: this device's clock.
+  @discardableResult
+  package func seal(now: Instant) throws -> Bool {
+    lastNow = now
+    if try outbox.isEmpty() { return false }
+    return try write { try sealInTransaction(now: now) }
+  }
+
+  /// How many captured edits are not sealed yet.
+  package func unsealedCount() throws -> Int64 { try outbox.count() }
+
+  func sealInTransaction(now: Instant) throws -> Bool {
+    var sealed = false
+    while true {
+      let rows = try outbox.chunk()
+      guard !rows.isEmpty else { return sealed }
+      sealed = true
+      let chunk = rows.prefix(Outbox.chunkRows)
+      let ahead = rows.count > chunk.count ? rows.last : nil
+      try seal(chunk: Array(chunk), ahead: ahead, now: now)
+      try outbox.remove(through: chunk.last?.number ?? 0)
+    }
+  }
+
+  private func seal(chunk: [OutboxRow], ahead: OutboxRow?, now: Instant) throws {
+    let reader = EditReader(connection: connection, registry: registry, outbox: outbox)
+    let cuts = Self.runs(of: chunk)
+    for (index, range) in cuts.enumerated() {
+      var later: [RecordPlace: [OutboxRow]] = [:]
+      for row in chunk[range.upperBound...] {
+        later[RecordPlace(type: row.type, id: row.id), default: []].append(row)
+      }
+      let run = try reader.run(chunk[range], laterRows: later) { place in
+        let stored = try StoredRecord.read(type: place.type, id: place.id, on: connection)
+        return (life: stored?.life ?? 0, isAlive: stored?.isAlive ?? false)
+      }
+      let goesOn = index == cuts.count - 1 && ahead.map { Self.isSameRun(chunk[range.upperBound - 1].at, $0.at) } ?? false
+      let editedAt = Instant(milliseconds: run.editedAt)
+      try seal(run.before, editedAt: editedAt, continues: !run.rest.isEmpty || goesOn, now: now)
+      try seal(run.rest, editedAt: editedAt, continues: goesOn, now: now)
+    }
+  }
+
+  /// Where pauses cut the rows.
+  static func runs(of rows: [OutboxRow]) -> [Range<Int>] {
+    var runs: [Range<Int>] = []
+    var start = 0
+    for index in rows.indices where index > 0 && !isSameRun(rows[index - 1].at, rows[index].at) {
+      runs.append(start..<index)
+      start = index
+    }
+    return rows.isEmpty ? [] : runs + [start..<rows.count]
+  }
+
+  private static func isSameRun(_ a: Int64, _ b: Int64) -> Bool {
+    Instant(milliseconds: b).milliseconds(since: Instant(milliseconds: a)).magnitude
+      <= UInt64(Outbox.gapMilliseconds)
+  }
+
+  /// Seals these edits in as few changesets as the target size allows.
+  private func seal(_ edits: [EditReader.Edit], editedAt: Instant, continues: Bool, now: Instant) throws {
+    var part: [EditReader.Edit] = []
+    var size = 0
+    for edit in edits {
+      let bytes = edit.values.reduce(edit.id.utf8.count + 16) { $0 + $1.byteCount }
+      // Generated rows carry the stamp of what they were made from, so they are sealed apart from a person's.
+      if size + bytes > Limits.changesetTargetBytes || part.last.map({ $0.isWeak != edit.isWeak }) ?? false,
+        !part.isEmpty
+      {
+        try sealOne(part, editedAt: editedAt, continues: true, now: now)
+        part = []
+        size = 0
+      }
+      part.append(edit)
+      size += bytes
+    }
+    if !part.isEmpty { try sealOne(part, editedAt: editedAt, continues: continues, now: now) }
+  }
+
+  private func sealOne(_ edits: [EditReader.Edit], editedAt: Instant, continues: Bool, now: Instant) throws {
+    var overwritten: Stamp?
+    var isNew: [Bool] = []
+    isNew.reserveCapacity(edits.count)
+    for edit in edits {
+      guard let stored = try StoredRecord.read(type: edit.table.number, id: edit.id, on: connection) else {
+        isNew.append(true)
+        continue
+      }
+      isNew.append(false)
+      // Only stamps are of interest here, so the row's values are not read.
+      let state = try CellVersions.decode(stored, row: nil, table: edit.table, names: self)
+      for cell in Self.cells(of: edit) {
+        for write in state.cells[cell] ?? [] { overwritten = max(overwritten ?? write.stamp, write.stamp) }
+      }
+    }
+    let header = try appendOwn(edits, editedAt: editedAt, continues: continues, overwritten: overwritten, now: now)
+    for (edit, isNew) in zip(edits, isNew) { try record(edit, isNew: isNew, header: header) }
+  }
+
+  private static func cells(of edit: EditReader.Edit) -> [String] {
+    let fields = Operation.cells(of: edit.fields, type: edit.table.type).map { $0[0] }
+    return edit.kind == .update ? fields : fields + [CellName.alive]
+  }
+
+  /// Builds, signs and stores the changeset.
+  private func appendOwn(
+    _ edits: [EditReader.Edit], editedAt: Instant, continues: Bool, overwritten: Stamp?, now: Instant
+  ) throws -> ChangesetHeader {
+    let origin = ReplicaOrigin(device: identity.device, nonce: try facts.identifier128(.nonce))
+    let entry = try replicas.add(replica, origin: origin, on: connection)
+    let name = ChangesetName(replica: replica, sequence: entry.received + 1)
+    let previous = try log.header(
+      of: ChangesetName(replica: replica, sequence: entry.received), replicas: replicas)
+    guard previous != nil || entry.received == 0 else {
+      throw ReplicaError(.corrupt, "The last changeset of this device is not in the log.")
+    }
+    let last = Stamp(rawValue: UInt64(bitPattern: try facts.integer(.lastStamp) ?? 0))
+    let isWeak = edits.allSatisfy(\.isWeak)
+    let stamp =
+      isWeak
+      ? overwritten ?? .least
+      : Stamp.sealing(edited: editedAt, last: last, wall: now, overwritten: overwritten)
+    let dependencies = try appliedDependencies()
+    let heads = membershipState.heads
+    var changeset = Changeset(
+      name: name, previous: previous?.hash ?? .zero, origin: entry.received == 0 ? origin : nil, stamp: stamp,
+      editedAt: editedAt, continues: continues,
+      dependencyChanges: dependencies.changes(since: previous?.dependencies ?? Dependencies()),
+      schemaVersion: membershipState.schema.version,
+      membershipHeads: heads == previous?.membershipHeads ? nil : heads, shapes: [], operations: [])
+    Self.fill(&changeset, with: edits)
+    let signed = try SignedChangeset(changeset, signer: try requireSigner())
+    let header = try log.append(
+      ChangesetHeader(
+        position: 0, name: name, hash: cryptography.hashed(signed.bytes), stamp: stamp, editedAt: editedAt,
+        schemaVersion: changeset.schemaVersion, continues: continues, dependencies: dependencies,
+        membershipHeads: heads), replica: entry.number, state: .applied,
+      body: PackedChangeset(bytes: Compression.pack(signed.bytes)))
+    try replicas.update(replica, on: connection) { entry in
+      entry.received = name.sequence
+      entry.applied = name.sequence
+    }
+    if !isWeak { try remember(stamp, now: now) }
+    return header
+  }
+
+  /// Keeps the greatest stamp seen, unless a clock that is more than a day ahead made it (D11).
+  func remember(_ stamp: Stamp, now: Instant) throws {
+    guard stamp.wall <= now.advanced(byMilliseconds: Stamp.leadMilliseconds) else { return }
+    let last = Stamp(rawValue: UInt64(bitPattern: try facts.integer(.lastStamp) ?? 0))
+    let isUsable = last.wall <= now.advanced(byMilliseconds: Stamp.leadMilliseconds)
+    if stamp > last || !isUsable { try facts.set(.lastStamp, .integer(Int64(bitPattern: stamp.rawValue))) }
+  }
+
+  private static func fill(_ changeset: inout Changeset, with edits: [EditReader.Edit]) {
+    var shapes: [Shape: Int] = [:]
+    for edit in edits {
+      let shape = Shape(type: edit.table.type.name, fields: edit.fields)
+      let index = shapes[shape] ?? changeset.shapes.count
+      if shapes[shape] == nil {
+        shapes[shape] = index
+        changeset.shapes.append(shape)
+      }
+      changeset.operations.append(
+        Operation(
+          kind: edit.kind, isWeak: edit.isWeak, shape: index, id: edit.id, life: edit.life, values: edit.values))
+    }
+  }
+
+  /// Everything that is applied here but for this device's own replica, with the beginnings of the hashes.
+  private func appliedDependencies() throws -> Dependencies {
+    Dependencies(
+      try replicas.sorted.compactMap { entry in
+        guard entry.id != replica, entry.applied > 0 else { return nil }
+        let name = ChangesetName(replica: entry.id, sequence: entry.applied)
+        guard let header = try log.header(of: name, replicas: replicas) else {
+          throw ReplicaError(.corrupt, "The changeset \(name) is applied and not known here.")
+        }
+        return Dependency(replica: entry.id, sequence: entry.applied, hashPrefix: header.hash.prefix)
+      })
+  }
+
+  /// Writes the cells of a sealed edit; its row is in the table already.
+  private func record(_ edit: EditReader.Edit, isNew: Bool, header: ChangesetHeader) throws {
+    let operation = Operation(
+      kind: edit.kind, isWeak: edit.isWeak, shape: 0, id: edit.id, life: edit.life, values: edit.values)
+    if isNew && edit.kind == .insert {
+      let stored = StoredRecord(
+        writer: header.position, modified: header.position, flags: edit.isWeak ? StoredRecord.weakFlag : 0,
+        life: edit.life, isAlive: true, cells: nil)
+      if try stored.writeIfNew(type: edit.table.number, id: edit.id, on: connection) { return }
+    }
+    // A changeset may hold a deletion and the new life of one record: then the state is what the first of them left.
+    try merge(operation, fields: edit.fields, of: edit.table.number, header: header, image: edit.image)
+  }
+}

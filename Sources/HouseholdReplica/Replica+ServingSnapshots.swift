@@ -1,0 +1,224 @@
+package import HouseholdRecords
+
+/// A snapshot that is being served: a reader that sees the file as it was when the snapshot began.
+struct ServedSnapshot {
+  var offer: SnapshotOffer
+  let reader: Connection
+  /// How many links read it.
+  var uses: Int
+}
+
+/// The headers that a page names, each with its index; the other way round when a page is read.
+final class PageHeaders: WriterNames {
+  private(set) var list: [ChangesetHeader]
+  private var indices: [ChangesetName: Int] = [:]
+  private let lookUp: (ChangesetName) throws -> ChangesetHeader
+
+  init(_ list: [ChangesetHeader] = [], lookUp: @escaping (ChangesetName) throws -> ChangesetHeader) {
+    self.list = list
+    self.lookUp = lookUp
+  }
+
+  /// The index of a header, which joins the page if it is new there.
+  func index(of header: ChangesetHeader) -> Int {
+    if let known = indices[header.name] { return known }
+    indices[header.name] = list.count
+    list.append(header)
+    return list.count - 1
+  }
+
+  func number(of name: ChangesetName) throws -> Int64 { Int64(index(of: try lookUp(name))) }
+
+  func header(of number: Int64) throws -> ChangesetHeader {
+    guard list.indices.contains(Int(clamping: number)) else {
+      throw Violation(.badSnapshot, "A snapshot's record names a changeset that is not there.")
+    }
+    return list[Int(number)]
+  }
+}
+
+/// Serving snapshots: the records as they are now, page by page in the order of type and id, so that a page follows
+/// from the id of the last record before it and from nothing else.
+extension Replica {
+  package func openSnapshot(resuming id: SnapshotID?) throws -> SnapshotOffer? {
+    if try needsSnapshot { return nil }
+    if let id, servedSnapshots[id] != nil {
+      servedSnapshots[id]?.uses += 1
+      return servedSnapshots[id]?.offer
+    }
+    let reader = try Connection(path: path, mode: .readOnly)
+    try readSealedState(with: reader)
+    var offer = SnapshotOffer(
+      id: snapshotID(), position: LogPosition(rawValue: UInt64(log.nextPosition - 1)),
+      applied: replicas.vectors.applied, resumes: false)
+    offer.resumes = offer.id == id
+    if servedSnapshots[offer.id] != nil {
+      servedSnapshots[offer.id]?.uses += 1
+    } else {
+      servedSnapshots[offer.id] = ServedSnapshot(offer: offer, reader: reader, uses: 1)
+    }
+    return offer
+  }
+
+  /// Begins a read transaction in which no captured edit is unsealed: the tables show only what is in changesets.
+  private func readSealedState(with reader: Connection) throws {
+    for _ in 0..<100 {
+      try seal(now: lastNow)
+      try reader.execute("BEGIN")
+      if try reader.integer("SELECT 1 FROM sync_outbox LIMIT 1") == nil { return }
+      try reader.execute("ROLLBACK")
+    }
+    throw ReplicaError(.databaseLocked, "Another program writes without a pause; the snapshot has to wait.")
+  }
+
+  /// Equal for equal contents, whoever serves them.
+  private func snapshotID() -> SnapshotID {
+    var writer = ByteWriter()
+    writer.text("household-snapshot/1")
+    writer.identifier(identity.household)
+    writer.varint(membershipState.schema.version)
+    writer.vector(replicas.vectors.applied)
+    writer.heads(membershipState.heads)
+    return cryptography.hashed(writer.bytes)
+  }
+
+  package func closeSnapshot(_ id: SnapshotID) {
+    guard var served = servedSnapshots[id] else { return }
+    served.uses -= 1
+    if served.uses > 0 {
+      servedSnapshots[id] = served
+    } else {
+      served.reader.close()
+      servedSnapshots[id] = nil
+    }
+  }
+
+  package func snapshotPage(_ id: SnapshotID, after cursor: [UInt8]) throws -> SnapshotPage {
+    guard let served = servedSnapshots[id] else {
+      throw ReplicaError(.other, "The snapshot \(id) is not being served.")
+    }
+    if cursor.isEmpty {
+      let content = try snapshotHeader(served.offer)
+      return SnapshotPage(
+        cursor: Self.cursor(type: "", id: ""), isLast: false,
+        content: Compression.pack(SnapshotEncoding.encode(.header(content))))
+    }
+    let (type, id) = try Self.place(cursor)
+    return try rowsPage(served, afterType: type, id: id)
+  }
+
+  private func snapshotHeader(_ offer: SnapshotOffer) throws -> SnapshotHeader {
+    var header = SnapshotHeader(
+      household: identity.household, schemaVersion: membershipState.schema.version, replicas: [])
+    for entry in offer.applied.sorted {
+      let name = ChangesetName(replica: entry.replica, sequence: entry.sequence)
+      guard let known = replicas[entry.replica], let last = try log.header(of: name, replicas: replicas) else {
+        throw ReplicaError(.corrupt, "The changeset \(name) is applied and not known here.")
+      }
+      header.replicas.append(
+        SnapshotHeader.Replica(origin: ReplicaOrigin(device: known.device, nonce: known.nonce), last: last))
+    }
+    return header
+  }
+
+  private static func cursor(type: String, id: String) -> [UInt8] {
+    var writer = ByteWriter()
+    writer.text(type)
+    writer.text(id)
+    return writer.bytes
+  }
+
+  private static func place(_ cursor: [UInt8]) throws -> (type: String, id: String) {
+    var reader = ByteReader(cursor)
+    do {
+      return (try reader.text(limit: Limits.nameBytes), try reader.text(limit: Limits.idBytes))
+    } catch {
+      throw Violation(error, in: "a snapshot cursor")
+    }
+  }
+
+  private func rowsPage(_ served: ServedSnapshot, afterType: String, id: String) throws -> SnapshotPage {
+    let headers = PageHeaders { [self] name in
+      guard let header = try log.header(of: name, replicas: replicas) else {
+        throw ReplicaError(.corrupt, "The changeset \(name) wrote a record and is not known here.")
+      }
+      return header
+    }
+    var page = SnapshotRows(headers: [], shapes: [], rows: [])
+    var size = 0
+    var last = (type: afterType, id: id)
+    for (name, number) in try registryNames(in: served.reader) where name >= afterType {
+      let table = registry[number]
+      let shape = page.shapes.count
+      page.shapes.append(Shape(type: name, fields: table?.fieldNames ?? []))
+      let statement = try served.reader.statement(Self.rowsSQL(table))
+      try statement.bind(1, number)
+      try statement.bind(2, name == afterType ? id : "")
+      try statement.bind(3, name == afterType ? 1 : 0)
+      defer { statement.reset() }
+      while try statement.step() {
+        if size >= Limits.batchTargetBytes {
+          return finish(&page, headers, cursor: Self.cursor(type: last.type, id: last.id), isLast: false)
+        }
+        let row = try snapshotRow(statement, table: table, shape: shape, headers: headers)
+        size += row.row.reduce(row.id.utf8.count + (row.cells?.count ?? 0) + 12) { $0 + $1.byteCount }
+        last = (name, row.id)
+        page.rows.append(row)
+      }
+    }
+    return finish(&page, headers, cursor: Self.cursor(type: last.type, id: last.id), isLast: true)
+  }
+
+  private func finish(
+    _ page: inout SnapshotRows, _ headers: PageHeaders, cursor: [UInt8], isLast: Bool
+  ) -> SnapshotPage {
+    page.headers = headers.list
+    return SnapshotPage(
+      cursor: cursor, isLast: isLast, content: Compression.pack(SnapshotEncoding.encode(.rows(page))))
+  }
+
+  private func registryNames(in reader: Connection) throws -> [(name: String, number: Int64)] {
+    let statement = try reader.statement("SELECT name, number FROM sync_type ORDER BY name")
+    defer { statement.reset() }
+    var names: [(name: String, number: Int64)] = []
+    while try statement.step() { names.append((statement.text(0), statement.integer(1))) }
+    return names
+  }
+
+  private static func rowsSQL(_ table: TypeTable?) -> String {
+    let columns = (table?.fieldNames ?? []).map { ", t." + SchemaTables.quoted($0) }.joined()
+    let join = table.map { "LEFT JOIN \(SchemaTables.quoted($0.type.name)) t ON t.id = r.id" } ?? ""
+    return """
+      SELECT r.id, r.writer, r.modified, r.flags, r.life, r.alive, r.cells\(columns)
+      FROM sync_record r \(join)
+      WHERE r.type = ?1 AND (r.id > ?2 OR ?3 = 0 AND r.id >= ?2) ORDER BY r.id
+      """
+  }
+
+  private func snapshotRow(
+    _ statement: Statement, table: TypeTable?, shape: Int, headers: PageHeaders
+  ) throws -> SnapshotRow {
+    let stored = StoredRecord(
+      writer: statement.integer(1), modified: statement.integer(2), flags: statement.integer(3),
+      life: UInt64(statement.integer(4)), isAlive: statement.integer(5) != 0,
+      cells: statement.isNull(6) ? nil : statement.bytes(6))
+    var flags: UInt8 = stored.isAlive ? SnapshotRow.Flag.alive : 0
+    if stored.flags & StoredRecord.weakFlag != 0 { flags |= SnapshotRow.Flag.weak }
+    if stored.flags & StoredRecord.quarantinedFlag != 0 { flags |= SnapshotRow.Flag.quarantined }
+    var row: [FieldValue] = []
+    if stored.isAlive, let table {
+      flags |= SnapshotRow.Flag.row
+      row.reserveCapacity(table.fieldNames.count)
+      for column in 0..<Int32(table.fieldNames.count) { row.append(statement.value(column + 7)) }
+    }
+    var cells: [UInt8]?
+    if let bytes = stored.cells {
+      flags |= SnapshotRow.Flag.cells
+      cells = try CellVersions.renumber(bytes, from: self, to: headers)
+    }
+    return SnapshotRow(
+      shape: shape, id: statement.text(0), flags: flags, life: stored.life,
+      writer: headers.index(of: try header(of: stored.writer)),
+      modified: headers.index(of: try header(of: stored.modified)), row: row, cells: cells)
+  }
+}

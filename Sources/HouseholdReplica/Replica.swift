@@ -1,0 +1,160 @@
+package import HouseholdRecords
+
+/// One device's SQLite file of records: captures local edits, seals them, stores what peers send, and merges.
+///
+/// All of it runs on its owner's thread, and each call that writes is one transaction that is durable when it returns
+/// (WAL with `synchronous=FULL`). What it keeps in memory is only what the file says; after a failed transaction it is
+/// read again.
+package final class Replica {
+  let connection: Connection
+  let facts: Facts
+  let log: ChangesetLog
+  let outbox: Outbox
+  let cryptography: any Cryptography
+  private let signer: (any DeviceSigner)?
+  /// Where the file lies.
+  package let path: String
+  /// Whose replica it is.
+  package let identity: ReplicaIdentity
+  /// The replica id under which this device seals now.
+  package internal(set) var replica: ReplicaID
+  /// The numbering of the log positions.
+  package internal(set) var incarnation: Incarnation
+  var replicas: ReplicaTable
+  var registry: TypeRegistry
+  var membershipLog: MembershipLog
+  var membershipState: MembershipState
+  var servedSnapshots: [SnapshotID: ServedSnapshot] = [:]
+  /// The clock as it was last told; only for sealing that a reader asks for.
+  var lastNow = Instant(milliseconds: 0)
+  var digestCache: StoreDigest?
+
+  /// Opens the replica in this file.
+  ///
+  /// - Parameters:
+  ///   - signer: the key of this device; without one nothing can be sealed.
+  package init(path: String, cryptography: any Cryptography, signer: (any DeviceSigner)?) throws {
+    self.path = path
+    self.cryptography = cryptography
+    self.signer = signer
+    connection = try Connection(path: path, mode: .readWrite)
+    try Self.prepare(connection)
+    facts = Facts(connection)
+    identity = ReplicaIdentity(
+      household: try facts.identifier256(.household), member: try facts.identifier128(.member),
+      device: try facts.identifier256(.device))
+    replica = try facts.identifier128(.replica)
+    incarnation = try facts.identifier128(.incarnation)
+    outbox = Outbox(connection: connection)
+    log = try ChangesetLog(connection)
+    replicas = try ReplicaTable(connection)
+    membershipLog = try Self.loadMembership(connection, household: identity.household, cryptography: cryptography)
+    membershipState = MembershipEvaluation.evaluate(membershipLog)
+    registry = try TypeRegistry(schema: membershipState.schema, connection: connection)
+  }
+
+  /// Settings of the engine's connection: durable commits, and triggers off so that sync is never captured.
+  private static func prepare(_ connection: Connection) throws {
+    let isOurs = try connection.integer("PRAGMA application_id") == EngineTables.applicationID
+    let version = try connection.integer("PRAGMA user_version") ?? 0
+    guard isOurs else { throw ReplicaError(.notAReplica, "\(connection.path) is not a household replica.") }
+    guard version <= EngineTables.version else {
+      throw ReplicaError(.notAReplica, "\(connection.path) was written by a newer version; update household here.")
+    }
+    try connection.execute(
+      """
+      PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -8000;
+      PRAGMA journal_size_limit = 67108864
+      """)
+    try connection.setTriggers(false)
+    for migration in EngineTables.migrations.dropFirst(Int(version)) {
+      try connection.transaction { try connection.execute(migration) }
+    }
+  }
+
+  /// Makes an empty replica in a new file.
+  ///
+  /// - Parameters:
+  ///   - entries: the membership log to begin with.
+  ///   - nonce: new random bits: they name this incarnation of the replica (D4).
+  ///   - incarnation: new random bits: they name the numbering of the log.
+  ///   - needsSnapshot: whether the household's records have yet to come from a peer.
+  package static func create(
+    path: String, identity: ReplicaIdentity, entries: [[UInt8]], nonce: ReplicaNonce, incarnation: Incarnation,
+    needsSnapshot: Bool, cryptography: any Cryptography, signer: (any DeviceSigner)?
+  ) throws -> Replica {
+    let connection = try Connection(path: path, mode: .readWriteCreate)
+    guard try connection.integer("SELECT count(*) FROM sqlite_master") == 0 else {
+      throw ReplicaError(.notAReplica, "\(path) exists and holds tables already.")
+    }
+    try connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")
+    try connection.transaction {
+      try connection.execute("PRAGMA application_id = \(EngineTables.applicationID)")
+      for migration in EngineTables.migrations { try connection.execute(migration) }
+      let facts = Facts(connection)
+      let replica = cryptography.replicaID(device: identity.device, nonce: nonce)
+      try facts.set(.household, .bytes(identity.household.bytes))
+      try facts.set(.member, .bytes(identity.member.bytes))
+      try facts.set(.device, .bytes(identity.device.bytes))
+      try facts.set(.replica, .bytes(replica.bytes))
+      try facts.set(.nonce, .bytes(nonce.bytes))
+      try facts.set(.incarnation, .bytes(incarnation.bytes))
+      try facts.set(.needsSnapshot, .integer(needsSnapshot ? 1 : 0))
+    }
+    connection.close()
+    let replica = try Replica(path: path, cryptography: cryptography, signer: signer)
+    _ = try replica.addMembership(entries)
+    return replica
+  }
+
+  /// Closes the file; nothing may be called afterwards.
+  package func close() {
+    servedSnapshots = [:]
+    connection.close()
+  }
+
+  /// The device's key.
+  func requireSigner() throws -> any DeviceSigner {
+    guard let signer else { throw ReplicaError(.other, "This device's key is not there, so nothing can be sealed.") }
+    return signer
+  }
+
+  /// Runs the body in one transaction; when it fails, what is in memory is read from the file again.
+  func write<Result>(_ body: () throws -> Result) throws -> Result {
+    do {
+      return try connection.transaction(body)
+    } catch {
+      try reload()
+      throw error
+    }
+  }
+
+  private func reload() throws {
+    replicas = try ReplicaTable(connection)
+    try log.reload()
+    membershipLog = try Self.loadMembership(connection, household: identity.household, cryptography: cryptography)
+    membershipState = MembershipEvaluation.evaluate(membershipLog)
+    registry = try TypeRegistry(schema: membershipState.schema, connection: connection)
+    digestCache = nil
+  }
+}
+
+extension Replica: Coverage {
+  /// Whether the author of `later` had applied `earlier`: the same replica's order, or the dependencies.
+  package func covers(_ later: ChangesetName, _ earlier: ChangesetName) throws -> Bool {
+    if later.replica == earlier.replica { return later.sequence > earlier.sequence }
+    guard let header = try log.header(of: later, replicas: replicas) else { return false }
+    return header.dependencies.sequence(of: earlier.replica) >= earlier.sequence
+  }
+}
+
+extension Replica: WriterNames {
+  func number(of name: ChangesetName) throws -> Int64 {
+    guard let header = try log.header(of: name, replicas: replicas) else {
+      throw ReplicaError(.corrupt, "The changeset \(name) wrote a record and is not known here.")
+    }
+    return header.position
+  }
+
+  func header(of number: Int64) throws -> ChangesetHeader { try log.header(at: number, replicas: replicas) }
+}

@@ -1,0 +1,123 @@
+internal import HouseholdRecords
+
+/// Turns captured edits into operations: what to seal, with the values of now.
+///
+/// Values are read when they are sealed, so a record that was touched often is sealed once. An edit is sealed with the
+/// time at which it was made; a deletion carries no values, so edits just before it are sealed ahead of it from the
+/// image that the deletion took.
+struct EditReader {
+  let connection: Connection
+  let registry: TypeRegistry
+  let outbox: Outbox
+
+  /// An operation that is ready to be sealed, by its field names.
+  struct Edit {
+    var kind: Operation.Kind
+    var table: TypeTable
+    var id: String
+    var isWeak: Bool
+    var life: UInt64
+    var fields: [String]
+    var values: [FieldValue]
+    /// For a deletion the row as it was, which the table no longer holds.
+    var image: [FieldValue]?
+  }
+
+  /// The edits of one run. `before` must be sealed in a changeset ahead of `rest`: edits of records deleted there.
+  struct Run {
+    var editedAt: Int64
+    var before: [Edit] = []
+    var rest: [Edit] = []
+  }
+
+  /// Cuts the rows into runs without a longer pause and reads what each did.
+  ///
+  /// - Parameter lives: what is known of a record's life before the run; the caller seals one run before it asks for
+  ///   the next, so that it is true.
+  func run(
+    _ rows: ArraySlice<OutboxRow>, laterRows: [RecordPlace: [OutboxRow]],
+    lives: (RecordPlace) throws -> (life: UInt64, isAlive: Bool)
+  ) throws -> Run {
+    var order: [RecordPlace] = []
+    var touched: [RecordPlace: [OutboxRow]] = [:]
+    for row in rows {
+      let place = RecordPlace(type: row.type, id: row.id)
+      if touched[place] == nil { order.append(place) }
+      touched[place, default: []].append(row)
+    }
+    var run = Run(editedAt: rows.last?.at ?? 0)
+    for place in order {
+      guard let table = registry[place.type] else { continue }
+      let known = try lives(place)
+      let folded = FoldedEdit(touched[place] ?? [], wasThere: known.isAlive)
+      try read(folded, of: place, table: table, known: known, later: laterRows[place] ?? [], into: &run)
+    }
+    return run
+  }
+
+  private func read(
+    _ folded: FoldedEdit, of place: RecordPlace, table: TypeTable, known: (life: UInt64, isAlive: Bool),
+    later: [OutboxRow], into run: inout Run
+  ) throws {
+    let all = table.fieldNames
+    func edit(_ kind: Operation.Kind, life: UInt64, fields: [String], row: [FieldValue]) -> Edit {
+      let values = fields.map { field in table.index(of: field).map { row[$0] } ?? .null }
+      return Edit(
+        kind: kind, table: table, id: place.id, isWeak: folded.isWeak, life: life, fields: fields, values: values,
+        image: kind == .delete ? row : nil)
+    }
+    if known.isAlive && folded.wasDeleted {
+      let image = try folded.deletedImage.map { try CaptureTriggers.row(fromImage: $0, of: table.type, on: connection) }
+      let row = image ?? Array(repeating: .null, count: all.count)
+      let changed = fields(folded.changed, of: table)
+      if !changed.isEmpty { run.before.append(edit(.update, life: known.life, fields: changed, row: row)) }
+      run.rest.append(edit(.delete, life: known.life, fields: [], row: row))
+    }
+    guard folded.isThereAfter, let after = try rowAfter(folded, of: place, table: table, later: later) else { return }
+    if !known.isAlive || folded.wasDeleted {
+      guard folded.wasInserted || folded.wasDeleted || folded.replacedImage != nil else { return }
+      run.rest.append(edit(.insert, life: known.life + 1, fields: all, row: after.row))
+      return
+    }
+    var changed = folded.changed
+    if let image = folded.replacedImage {
+      let before = try CaptureTriggers.row(fromImage: image, of: table.type, on: connection)
+      for index in all.indices where before[index] != after.row[index] { changed |= 1 << UInt64(index) }
+    } else if folded.wasInserted {
+      // The row vanished without a trigger, and was made again: every field was written.
+      changed = .max
+    }
+    let names = fields(changed & ~after.changedLater, of: table)
+    if !names.isEmpty { run.rest.append(edit(.update, life: known.life, fields: names, row: after.row)) }
+  }
+
+  /// The names of the fields with a bit, completed to whole cells, in the schema's order.
+  private func fields(_ bits: UInt64, of table: TypeTable) -> [String] {
+    var chosen: Set<Int> = []
+    for cell in table.cells where cell.fields.contains(where: { bits >> UInt64($0) & 1 != 0 }) {
+      chosen.formUnion(cell.fields)
+    }
+    return chosen.sorted().map { table.fieldNames[$0] }
+  }
+
+  /// The row as it was after the run, as far as it can be known, and what later runs changed in it.
+  private func rowAfter(
+    _ folded: FoldedEdit, of place: RecordPlace, table: TypeTable, later: [OutboxRow]
+  ) throws -> (row: [FieldValue], changedLater: UInt64)? {
+    var changedLater: UInt64 = 0
+    for row in later {
+      switch row.kind {
+      case .updated: changedLater |= row.fields
+      case .inserted: break
+      case .replacing, .deleted:
+        guard let image = row.image else { continue }
+        return (try CaptureTriggers.row(fromImage: image, of: table.type, on: connection), changedLater)
+      }
+    }
+    if let row = try table.row(place.id, on: connection) { return (row, changedLater) }
+    guard let image = try outbox.nextImage(of: place, after: max(folded.last, later.last?.number ?? 0)) else {
+      return nil
+    }
+    return (try CaptureTriggers.row(fromImage: image, of: table.type, on: connection), changedLater)
+  }
+}

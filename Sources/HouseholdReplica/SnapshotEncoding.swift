@@ -1,0 +1,207 @@
+internal import HouseholdRecords
+
+/// The first page of a snapshot: which replicas it counts, and up to where (D3).
+struct SnapshotHeader: Hashable {
+  /// One replica and the last of its changesets that the snapshot holds.
+  struct Replica: Hashable {
+    var origin: ReplicaOrigin
+    var last: ChangesetHeader
+  }
+
+  var household: HouseholdID
+  var schemaVersion: UInt64
+  /// In ascending order of the replica's id.
+  var replicas: [Replica]
+  /// What each device has confirmed; empty until compaction needs it.
+  var confirmations: [Confirmation] = []
+
+  /// What a device has confirmed.
+  struct Confirmation: Hashable {
+    var device: DeviceID
+    var vector: VersionVector
+  }
+}
+
+/// One record of a snapshot.
+struct SnapshotRow: Hashable {
+  enum Flag {
+    static let weak: UInt8 = 1
+    static let alive: UInt8 = 2
+    static let cells: UInt8 = 4
+    static let row: UInt8 = 8
+    static let quarantined: UInt8 = 16
+  }
+
+  /// Index into the page's shapes.
+  var shape: Int
+  var id: String
+  var flags: UInt8
+  var life: UInt64
+  /// Indices into the page's headers.
+  var writer: Int
+  var modified: Int
+  /// The row that the type's table shows, if it shows one.
+  var row: [FieldValue]
+  /// Cells that other changesets wrote, encoded like ``CellVersions`` with indices into the page's headers.
+  var cells: [UInt8]?
+}
+
+/// A page of records with all headers that they name: it can be read by itself.
+struct SnapshotRows: Hashable {
+  var headers: [ChangesetHeader]
+  var shapes: [Shape]
+  var rows: [SnapshotRow]
+  /// Writes that were displaced and must not be forgotten yet, encoded like cells; empty until removals need it.
+  var displaced: [[UInt8]] = []
+}
+
+/// The content of a page.
+enum SnapshotContent: Hashable {
+  case header(SnapshotHeader)
+  case rows(SnapshotRows)
+}
+
+/// Turns snapshot pages into bytes and back.
+enum SnapshotEncoding {
+  private static let version: UInt8 = 1
+  /// The most bytes of one page, unpacked: one largest record and a page.
+  static let pageLimit = Limits.messageBytes
+
+  static func encode(_ content: SnapshotContent) -> [UInt8] {
+    var writer = ByteWriter(capacity: Limits.batchTargetBytes + 4096)
+    writer.byte(version)
+    switch content {
+    case .header(let header):
+      writer.byte(0)
+      writer.identifier(header.household)
+      writer.varint(header.schemaVersion)
+      writer.list(header.replicas) { writer, replica in
+        writer.identifier(replica.origin.device)
+        writer.identifier(replica.origin.nonce)
+        write(replica.last, to: &writer)
+      }
+      writer.list(header.confirmations) { writer, confirmation in
+        writer.identifier(confirmation.device)
+        writer.vector(confirmation.vector)
+      }
+    case .rows(let page):
+      writer.byte(1)
+      writer.list(page.headers) { writer, header in write(header, to: &writer) }
+      writer.list(page.shapes) { writer, shape in
+        writer.text(shape.type)
+        writer.list(shape.fields) { writer, field in writer.text(field) }
+      }
+      writer.varint(page.rows.count)
+      for row in page.rows { write(row, to: &writer) }
+      writer.list(page.displaced) { writer, bytes in writer.data(bytes) }
+    }
+    return writer.bytes
+  }
+
+  private static func write(_ header: ChangesetHeader, to writer: inout ByteWriter) {
+    writer.identifier(header.name.replica)
+    writer.varint(header.name.sequence)
+    writer.identifier(header.hash)
+    writer.varint(header.stamp.rawValue)
+    writer.signed(header.editedAt.milliseconds)
+    writer.varint(header.schemaVersion)
+    writer.byte(header.continues ? 1 : 0)
+    writer.dependencies(header.dependencies.sorted)
+    writer.heads(header.membershipHeads)
+  }
+
+  private static func write(_ row: SnapshotRow, to writer: inout ByteWriter) {
+    writer.varint(row.shape)
+    writer.text(row.id)
+    writer.byte(row.flags)
+    writer.varint(row.life)
+    writer.varint(row.writer)
+    writer.varint(row.modified)
+    if row.flags & SnapshotRow.Flag.row != 0 { for value in row.row { writer.value(value) } }
+    if let cells = row.cells { writer.data(cells) }
+  }
+
+  static func decode(_ bytes: [UInt8]) throws(DecodingViolation) -> SnapshotContent {
+    var reader = ByteReader(bytes)
+    let version = try reader.byte()
+    guard version == Self.version else { throw .unknownKind(version) }
+    let content: SnapshotContent
+    switch try reader.byte() {
+    case 0: content = .header(try header(from: &reader))
+    case 1: content = .rows(try rows(from: &reader))
+    case let kind: throw .unknownKind(kind)
+    }
+    try reader.finish()
+    return content
+  }
+
+  private static func header(from reader: inout ByteReader) throws(DecodingViolation) -> SnapshotHeader {
+    var header = SnapshotHeader(
+      household: try reader.identifier256(), schemaVersion: try reader.varint(), replicas: [])
+    for _ in 0..<(try reader.count(limit: Limits.vectorEntries)) {
+      let origin = ReplicaOrigin(device: try reader.identifier256(), nonce: try reader.identifier128())
+      header.replicas.append(SnapshotHeader.Replica(origin: origin, last: try changesetHeader(from: &reader)))
+    }
+    for _ in 0..<(try reader.count(limit: Limits.vectorEntries)) {
+      header.confirmations.append(
+        SnapshotHeader.Confirmation(device: try reader.identifier256(), vector: try reader.vector()))
+    }
+    return header
+  }
+
+  private static func changesetHeader(from reader: inout ByteReader) throws(DecodingViolation) -> ChangesetHeader {
+    let name = ChangesetName(replica: try reader.identifier128(), sequence: try reader.sequence())
+    let hash: ChangesetHash = try reader.identifier256()
+    let stamp = Stamp(rawValue: try reader.varint())
+    let editedAt = Instant(milliseconds: try reader.signed())
+    let schemaVersion = try reader.varint()
+    let continues = try reader.byte() != 0
+    return ChangesetHeader(
+      position: 0, name: name, hash: hash, stamp: stamp, editedAt: editedAt, schemaVersion: schemaVersion,
+      continues: continues, dependencies: Dependencies(try reader.dependencies()),
+      membershipHeads: try reader.heads())
+  }
+
+  private static func rows(from reader: inout ByteReader) throws(DecodingViolation) -> SnapshotRows {
+    var page = SnapshotRows(headers: [], shapes: [], rows: [])
+    for _ in 0..<(try reader.count(limit: 1 << 20)) { page.headers.append(try changesetHeader(from: &reader)) }
+    for _ in 0..<(try reader.count(limit: Limits.typesPerSchema)) {
+      var shape = Shape(type: try reader.text(limit: Limits.nameBytes), fields: [])
+      for _ in 0..<(try reader.count(limit: Limits.fieldsPerType)) {
+        shape.fields.append(try reader.text(limit: Limits.nameBytes))
+      }
+      page.shapes.append(shape)
+    }
+    let count = try reader.count(limit: Limits.operationsPerChangeset)
+    page.rows.reserveCapacity(min(count, 16_384))
+    for _ in 0..<count { page.rows.append(try row(from: &reader, page: page)) }
+    for _ in 0..<(try reader.count(limit: 1 << 20)) {
+      page.displaced.append(try reader.data(limit: Limits.changesetBytes))
+    }
+    return page
+  }
+
+  private static func row(
+    from reader: inout ByteReader, page: borrowing SnapshotRows
+  ) throws(DecodingViolation) -> SnapshotRow {
+    let shape = try reader.varint()
+    guard shape < UInt64(page.shapes.count) else { throw .malformed("a row names a shape that is not there") }
+    let id = try reader.text(limit: Limits.idBytes)
+    let flags = try reader.byte()
+    let life = try reader.varint()
+    let writer = try reader.varint()
+    let modified = try reader.varint()
+    guard writer < UInt64(page.headers.count), modified < UInt64(page.headers.count) else {
+      throw .malformed("a row names a changeset that is not there")
+    }
+    var row = SnapshotRow(
+      shape: Int(shape), id: id, flags: flags, life: life, writer: Int(writer), modified: Int(modified), row: [],
+      cells: nil)
+    if flags & SnapshotRow.Flag.row != 0 {
+      row.row.reserveCapacity(page.shapes[Int(shape)].fields.count)
+      for _ in page.shapes[Int(shape)].fields { row.row.append(try reader.value()) }
+    }
+    if flags & SnapshotRow.Flag.cells != 0 { row.cells = try reader.data(limit: Limits.changesetBytes) }
+    return row
+  }
+}

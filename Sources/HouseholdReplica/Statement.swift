@@ -1,0 +1,114 @@
+internal import CSQLite
+internal import HouseholdRecords
+
+/// A prepared statement: values in, rows out. Every result code is checked where it comes.
+@safe final class Statement {
+  private let handle: OpaquePointer
+  private let connection: OpaquePointer
+  private let sql: String
+
+  /// Takes over a statement that was prepared on `connection`.
+  init(_ handle: OpaquePointer, connection: OpaquePointer, sql: String) {
+    unsafe self.handle = unsafe handle
+    unsafe self.connection = unsafe connection
+    self.sql = sql
+  }
+
+  deinit { unsafe sqlite3_finalize(handle) }
+
+  /// Makes the statement ready for its next use; what an earlier step said was dealt with there.
+  func reset() { unsafe sqlite3_reset(handle) }
+
+  /// Steps to the next row; false after the last.
+  func step() throws -> Bool {
+    let code = unsafe sqlite3_step(handle)
+    if code == SQLITE_ROW { return true }
+    if code == SQLITE_DONE { return false }
+    let error = unsafe Connection.error(code, on: connection, doing: sql)
+    unsafe sqlite3_reset(handle)
+    throw error
+  }
+
+  /// Runs to the end and makes the statement ready again.
+  func run() throws {
+    while try step() {}
+    reset()
+  }
+
+  // MARK: Values in, from index 1
+
+  /// Binds all values in order.
+  func bind(_ values: [FieldValue]) throws {
+    for (index, value) in values.enumerated() { try bind(Int32(index + 1), value) }
+  }
+
+  func bind(_ index: Int32, _ value: FieldValue) throws {
+    switch value {
+    case .null: try check(unsafe sqlite3_bind_null(handle, index))
+    case .integer(let integer): try bind(index, integer)
+    case .real(let real): try check(unsafe sqlite3_bind_double(handle, index, real))
+    case .text(let text): try bind(index, text)
+    case .bytes(let bytes): try bind(index, bytes)
+    }
+  }
+
+  func bind(_ index: Int32, _ value: Int64) throws { try check(unsafe sqlite3_bind_int64(handle, index, value)) }
+
+  func bind(_ index: Int32, _ value: String) throws {
+    var value = value
+    let code = value.withUTF8 { utf8 in
+      unsafe utf8.withMemoryRebound(to: CChar.self) { characters in
+        // An empty text has no address; SQLite would take that for null.
+        unsafe household_sqlite_bind_text(handle, index, characters.baseAddress ?? emptyText, Int32(characters.count))
+      }
+    }
+    try check(code)
+  }
+
+  func bind(_ index: Int32, _ value: [UInt8]) throws {
+    try check(
+      unsafe value.withUnsafeBytes { unsafe household_sqlite_bind_blob(handle, index, $0.baseAddress, Int32($0.count)) })
+  }
+
+  func bindNull(_ index: Int32) throws { try check(unsafe sqlite3_bind_null(handle, index)) }
+
+  private func check(_ code: Int32) throws {
+    guard code == SQLITE_OK else { throw unsafe Connection.error(code, on: connection, doing: sql) }
+  }
+
+  // MARK: Values out, from column 0
+
+  func isNull(_ column: Int32) -> Bool { unsafe sqlite3_column_type(handle, column) == SQLITE_NULL }
+
+  func integer(_ column: Int32) -> Int64 { unsafe sqlite3_column_int64(handle, column) }
+
+  /// The text; bytes that are not UTF-8 come as U+FFFD.
+  func text(_ column: Int32) -> String {
+    guard let start = unsafe sqlite3_column_text(handle, column) else { return "" }
+    let count = Int(unsafe sqlite3_column_bytes(handle, column))
+    return unsafe String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
+  }
+
+  func bytes(_ column: Int32) -> [UInt8] {
+    guard let start = unsafe sqlite3_column_blob(handle, column) else { return [] }
+    let count = Int(unsafe sqlite3_column_bytes(handle, column))
+    return unsafe Array(UnsafeRawBufferPointer(start: start, count: count))
+  }
+
+  func value(_ column: Int32) -> FieldValue {
+    switch unsafe sqlite3_column_type(handle, column) {
+    case SQLITE_INTEGER: .integer(integer(column))
+    case SQLITE_FLOAT: .real(unsafe sqlite3_column_double(handle, column))
+    case SQLITE_TEXT: .text(text(column))
+    case SQLITE_BLOB: .bytes(bytes(column))
+    default: .null
+    }
+  }
+}
+
+/// Something for an empty text to point at; never read, as its length is 0.
+nonisolated(unsafe) private let emptyText: UnsafePointer<CChar> = {
+  let place = UnsafeMutablePointer<CChar>.allocate(capacity: 1)
+  unsafe place.initialize(to: 0)
+  return unsafe UnsafePointer(place)
+}()

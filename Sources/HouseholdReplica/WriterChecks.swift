@@ -1,0 +1,68 @@
+internal import HouseholdRecords
+
+/// The triggers that refuse a bad value where it is written, with the field named, for every program alike.
+///
+/// STRICT tables check the storage class; these check what a value means. Like all triggers they are off on the
+/// engine's own connection: what another device accepted is never refused here (R3).
+enum WriterChecks {
+  /// The statements that put the checks of one type in place, replacing older ones.
+  static func statements(for type: RecordType) -> [String] {
+    let table = SchemaTables.quoted(type.name)
+    var statements: [String] = []
+    for event in ["INSERT", "UPDATE"] {
+      let name = SchemaTables.quoted("sync_check_\(type.name)_\(event.lowercased())")
+      statements.append("DROP TRIGGER IF EXISTS \(name)")
+      let checks = type.fields.flatMap { check(of: $0, in: type) } + idChecks(of: type)
+      statements.append(
+        """
+        CREATE TRIGGER \(name) BEFORE \(event) ON \(table) WHEN \(
+          checks.map { "(\($0.isBad))" }.joined(separator: " OR ")) BEGIN
+          SELECT CASE \(checks.map { "WHEN \($0.isBad) THEN RAISE(ABORT, \(SchemaTables.literal($0.sentence)))" }
+            .joined(separator: "\n    ")) END;
+        END
+        """)
+    }
+    return statements
+  }
+
+  private typealias Check = (isBad: String, sentence: String)
+
+  private static func idChecks(of type: RecordType) -> [Check] {
+    [
+      (
+        "length(CAST(NEW.id AS BLOB)) > \(Limits.idBytes)",
+        "\(type.name).id is longer than \(Limits.idBytes) bytes"
+      ),
+      ("instr(NEW.id, char(0)) > 0", "\(type.name).id holds a NUL character"),
+    ]
+  }
+
+  private static func check(of field: FieldDefinition, in type: RecordType) -> [Check] {
+    let column = "NEW.\(SchemaTables.quoted(field.name))"
+    let name = "\(type.name).\(field.name)"
+    let tooLong: Check = (
+      "length(CAST(\(column) AS BLOB)) > \(Limits.textBytes)", "\(name) is longer than \(Limits.textBytes) bytes"
+    )
+    let nul: Check = ("instr(\(column), char(0)) > 0", "\(name) holds a NUL character")
+    switch field.kind {
+    case .text: return [tooLong, nul]
+    case .reference:
+      return [
+        ("length(CAST(\(column) AS BLOB)) > \(Limits.idBytes)", "\(name) is longer than \(Limits.idBytes) bytes"), nul,
+      ]
+    case .boolean: return [("\(column) NOT IN (0, 1)", "\(name) must be 0 or 1")]
+    case .date:
+      return [("\(column) IS NOT NULL AND date(\(column)) IS NOT \(column)", "\(name) must be a calendar day YYYY-MM-DD")]
+    case .timestamp:
+      return [
+        (
+          "\(column) IS NOT NULL AND (julianday(\(column)) IS NULL OR \(column) NOT LIKE '____-__-__T__:__:__%Z')",
+          "\(name) must be a time such as 2026-03-01T09:30:00Z"
+        )
+      ]
+    case .json: return [("\(column) IS NOT NULL AND NOT json_valid(\(column))", "\(name) must be JSON"), tooLong]
+    case .bytes: return [("length(\(column)) > \(Limits.textBytes)", "\(name) is longer than \(Limits.textBytes) bytes")]
+    case .integer, .real, nil: return []
+    }
+  }
+}
