@@ -134,7 +134,8 @@ private struct WordReader {
 
   private mutating func add(_ value: String, to option: CommandOption) throws(CommandError) {
     guard option.isRepeatable || values[option.name] == nil else {
-      throw .usage("option \"--\(option.name)\"\(place) stands twice.", remedy: "Leave one out.", code: "repeatedOption")
+      throw .usage(
+        "option \"--\(option.name)\"\(place) stands twice.", remedy: "Leave one out.", code: "repeatedOption")
     }
     values[option.name, default: []].append(value)
   }

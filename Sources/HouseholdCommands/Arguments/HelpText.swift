@@ -40,7 +40,9 @@ package struct HelpText: Sendable {
 
   private func entry(_ option: CommandOption) -> (String, String) {
     let indent = option.short == nil ? "    " : ""
-    return (indent + option.synopsis, option.isFlag || !option.isRepeatable ? option.help : "\(option.help) Repeatable.")
+    return (
+      indent + option.synopsis, option.isFlag || !option.isRepeatable ? option.help : "\(option.help) Repeatable."
+    )
   }
 
   private func withChoices(_ help: String, _ kind: WordKind) -> String {

@@ -105,7 +105,9 @@ package struct Invocation: Sendable {
 
   private func variable(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
 
-  private func joined(_ base: String, _ path: String) -> String { base.hasSuffix("/") ? base + path : "\(base)/\(path)" }
+  private func joined(_ base: String, _ path: String) -> String {
+    base.hasSuffix("/") ? base + path : "\(base)/\(path)"
+  }
 
   private func option(_ name: String) -> CommandOption {
     guard let option = (command.options + CommandTable.globalOptions).first(where: { $0.name == name }) else {

@@ -1,14 +1,15 @@
 /// The known word that a mistyped one most probably meant; nil when none is near.
 ///
-/// Near is at most a third of its letters wrong (two in a short word), or being the beginning of exactly one known
-/// word. Of several equally near ones the first in `known` is taken.
+/// Near is at most a third of its letters wrong (but one may be), or being the beginning of exactly one known word. Of
+/// several equally near ones the first in `known` is taken.
 package func nearestWord(to word: String, among known: [String]) -> String? {
   let typed = word.lowercased()
   guard !typed.isEmpty, typed.utf8.count <= 64 else { return nil }
   var best: (word: String, distance: Int)?
   for candidate in known {
     let distance = editDistance(typed, candidate.lowercased())
-    let bound = min(max(2, max(typed.count, candidate.count) / 3), max(typed.count, candidate.count) - 1)
+    let longer = max(typed.count, candidate.count)
+    let bound = longer == 1 ? 0 : max(1, longer / 3)
     if distance <= bound, distance < best?.distance ?? .max { best = (candidate, distance) }
   }
   if let best { return best.word }

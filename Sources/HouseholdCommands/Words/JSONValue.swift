@@ -2,12 +2,19 @@
 ///
 /// As an `Encodable` it is how a command prints what has no fixed shape, such as the fields of a record.
 package enum JSONValue: Hashable, Sendable {
+  /// No value.
   case null
+  /// `true` or `false`.
   case boolean(Bool)
+  /// A number written without point and exponent.
   case integer(Int64)
+  /// A number written with a point or an exponent.
   case real(Double)
+  /// Text.
   case string(String)
+  /// Values in order.
   case array([JSONValue])
+  /// Names with their values, each name once.
   case object([Member])
 
   /// A name and its value, in the order of the text.
