@@ -20,8 +20,10 @@ func module(_ name: String, _ dependencies: [String], settings: [SwiftSetting] =
   .target(name: name, dependencies: dependencies.map { .byName(name: $0) }, swiftSettings: settings)
 }
 
-func tests(_ name: String, _ dependencies: [String], settings: [SwiftSetting] = common) -> Target {
-  .testTarget(name: name, dependencies: dependencies.map { .byName(name: $0) }, swiftSettings: settings)
+func tests(
+  _ name: String, _ dependencies: [String], exclude: [String] = [], settings: [SwiftSetting] = common
+) -> Target {
+  .testTarget(name: name, dependencies: dependencies.map { .byName(name: $0) }, exclude: exclude, swiftSettings: settings)
 }
 
 let package = Package(
@@ -55,7 +57,7 @@ let package = Package(
     tests("HouseholdSyncTests", ["HouseholdSync", "HouseholdReplica", "HouseholdTrust", "HouseholdRecords", "HouseholdBudget"]),
     tests("HouseholdTrustTests", ["HouseholdTrust", "HouseholdRecords"]),
     tests("HouseholdTransportTests", ["HouseholdTransport", "HouseholdTrust", "HouseholdRecords"]),
-    tests("HouseholdBudgetTests", ["HouseholdBudget", "HouseholdRecords"]),
+    tests("HouseholdBudgetTests", ["HouseholdBudget", "HouseholdRecords"], exclude: ["Fixtures"]),
     tests("HouseholdNodeTests", ["HouseholdNode", "HouseholdKit", "HouseholdBudget", "HouseholdRecords"]),
     tests("HouseholdCommandsTests", ["HouseholdCommands", "HouseholdRecords"]),
   ]

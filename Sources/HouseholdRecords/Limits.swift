@@ -56,4 +56,9 @@ package enum Limits {
   package static let addressesPerDevice = 16
   /// The most changesets received and waiting for what they depend on.
   package static let waitingChangesets = 100_000
+
+  // MARK: Files
+
+  /// The most fields of one line of a bank's CSV file: real ones have a few dozen, a wrong separator makes thousands.
+  package static let importColumns = 1024
 }

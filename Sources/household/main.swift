@@ -1,1 +1,4 @@
-print("household: not furnished yet")
+import Glibc
+import HouseholdCommands
+
+exit(await CommandLineTool.main())

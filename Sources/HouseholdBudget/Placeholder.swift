@@ -1,1 +1,0 @@
-// The room HouseholdBudget is furnished next.

@@ -1,0 +1,24 @@
+/// `help [COMMAND]`: the same as `--help`.
+struct HelpCommand: Command {
+  let description = CommandDescription(
+    "help", group: .program, summary: "Print help about the program or about one command.",
+    operands: [Operand("COMMAND", .optional, help: "The command to say more about.")])
+
+  func run(_ invocation: Invocation, output: Output) async throws -> ExitCode {
+    let command = try invocation.optionalOperand("COMMAND").map { name throws(CommandError) in
+      guard let command = invocation.table.command(named: name) else {
+        throw .unknown("command", name, among: invocation.table.commands.map(\.name))
+      }
+      return command
+    }
+    try Self.show(command, of: invocation.table, output: output)
+    return .done
+  }
+
+  /// Prints help about a command, or about the program.
+  static func show(_ command: CommandDescription?, of table: CommandTable, output: Output) throws {
+    let help = HelpText(width: output.width)
+    let text = command.map(help.details) ?? help.overview(of: table)
+    try output.result(["help": text]) { try output.line(text) }
+  }
+}
