@@ -53,8 +53,7 @@ extension Replica {
   }
 
   private func adoptPages(of id: SnapshotID) throws {
-    let count = try connection.integer("SELECT count(*) FROM sync_snapshot_page WHERE snapshot = ?", .bytes(id.bytes))
-    guard try snapshotProgress()?.isComplete == true, let count, count > 0 else {
+    guard let progress = try snapshotProgress(), progress.id == id, progress.isComplete else {
       throw ReplicaError(.other, "The snapshot \(id) is not complete.")
     }
     let isEmptyHere = try connection.integer("SELECT 1 FROM sync_record LIMIT 1") == nil
@@ -66,8 +65,8 @@ extension Replica {
       do {
         content = try SnapshotEncoding.decode(
           Compression.unpack(next.content, limit: SnapshotEncoding.pageLimit))
-      } catch let violation as DecodingViolation {
-        throw Violation(violation, in: "a snapshot page")
+      } catch {
+        throw Violation(error, in: "a snapshot page")
       }
       switch content {
       case .header(let first):

@@ -43,7 +43,7 @@ extension Replica {
     }
     try check(signed, by: entry.device, name: name)
     let heads = changeset.membershipHeads ?? previous?.membershipHeads ?? []
-    guard heads.allSatisfy(membershipLog.contains) else {
+    guard heads.allSatisfy({ membershipLog.entry($0) != nil }) else {
       throw Violation(.badChangeset, "Changeset \(name) names a membership entry that is not known here.")
     }
     try checkOperations(changeset)

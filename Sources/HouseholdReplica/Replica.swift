@@ -49,7 +49,7 @@ package final class Replica {
     log = try ChangesetLog(connection)
     replicas = try ReplicaTable(connection)
     membershipLog = try Self.loadMembership(connection, household: identity.household, cryptography: cryptography)
-    membershipState = MembershipEvaluation.evaluate(membershipLog)
+    membershipState = MembershipEvaluation.state(of: membershipLog)
     registry = try TypeRegistry(schema: membershipState.schema, connection: connection)
   }
 
@@ -133,7 +133,7 @@ package final class Replica {
     replicas = try ReplicaTable(connection)
     try log.reload()
     membershipLog = try Self.loadMembership(connection, household: identity.household, cryptography: cryptography)
-    membershipState = MembershipEvaluation.evaluate(membershipLog)
+    membershipState = MembershipEvaluation.state(of: membershipLog)
     registry = try TypeRegistry(schema: membershipState.schema, connection: connection)
     digestCache = nil
   }

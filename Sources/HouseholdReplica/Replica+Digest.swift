@@ -1,0 +1,70 @@
+package import HouseholdRecords
+
+/// The digest: over what was written, not over tables, so that equal applied vectors and membership heads give equal
+/// digests whatever the schema here knows (R5, D13).
+extension Replica {
+  package func digest() throws -> StoreDigest? {
+    guard let cached = digestCache, cached.applied == replicas.vectors.applied,
+      cached.membershipHeads == membershipState.heads
+    else { return nil }
+    return cached
+  }
+
+  /// Computes the digest of now by reading every record.
+  package func computeDigest() throws -> StoreDigest {
+    if let cached = try digest() { return cached }
+    var hash = [UInt8](repeating: 0, count: 32)
+    var writer = ByteWriter(capacity: 80_000)
+    func fold(_ writer: inout ByteWriter) {
+      hash = cryptography.sha256(hash + writer.bytes)
+      writer = ByteWriter(capacity: 80_000)
+    }
+    for (name, number) in try typeNumbers() {
+      let table = registry[number]
+      let statement = try connection.statement(
+        "SELECT id FROM sync_record WHERE type = ? AND alive = 1 ORDER BY id")
+      try statement.bind(1, number)
+      defer { statement.reset() }
+      while try statement.step() {
+        let id = statement.text(0)
+        guard let stored = try StoredRecord.read(type: number, id: id, on: connection) else { continue }
+        let row = try table?.row(id, on: connection)
+        let state = try CellVersions.decode(stored, row: row, table: table, names: self)
+        Self.write(state, type: name, id: id, to: &writer)
+        if writer.count > 65_536 { fold(&writer) }
+      }
+    }
+    writer.heads(membershipState.heads)
+    fold(&writer)
+    let digest = StoreDigest(
+      applied: replicas.vectors.applied, membershipHeads: membershipState.heads, bytes: hash)
+    digestCache = digest
+    return digest
+  }
+
+  private func typeNumbers() throws -> [(name: String, number: Int64)] {
+    let statement = try connection.statement("SELECT name, number FROM sync_type ORDER BY name")
+    defer { statement.reset() }
+    var list: [(name: String, number: Int64)] = []
+    while try statement.step() { list.append((statement.text(0), statement.integer(1))) }
+    return list
+  }
+
+  /// The maximal writes of a live record; the nulls of an insert are left out, as which of them there are depends on
+  /// the schema that was known when the record came.
+  private static func write(_ state: RecordState, type: String, id: String, to writer: inout ByteWriter) {
+    writer.text(type)
+    writer.text(id)
+    for cell in state.cells.keys.sorted() {
+      let writes = (state.cells[cell] ?? []).filter { !($0.isWeak && $0.value.values.allSatisfy(\.isNull)) }
+      guard !writes.isEmpty || cell == CellName.alive else { continue }
+      writer.text(cell)
+      for write in cell == CellName.alive ? state.cells[cell] ?? [] : writes {
+        writer.identifier(write.name.replica)
+        writer.varint(write.name.sequence)
+        writer.varint(write.life)
+        for value in write.value.values { writer.value(value) }
+      }
+    }
+  }
+}

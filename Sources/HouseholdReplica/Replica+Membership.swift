@@ -1,0 +1,80 @@
+package import HouseholdRecords
+
+/// The membership log in the file, and the schema that it brings.
+extension Replica {
+  static func loadMembership(
+    _ connection: Connection, household: HouseholdID, cryptography: any Cryptography
+  ) throws -> MembershipLog {
+    let statement = try connection.statement("SELECT bytes FROM sync_membership ORDER BY number")
+    defer { statement.reset() }
+    var entries: [[UInt8]] = []
+    while try statement.step() { entries.append(statement.bytes(0)) }
+    var log = MembershipLog(household: household)
+    do {
+      _ = try log.add(entries, cryptography: cryptography)
+    } catch {
+      throw ReplicaError(.corrupt, "The membership log in the replica is damaged.", cause: "\(error)")
+    }
+    return log
+  }
+
+  package func membership() throws -> MembershipState { membershipState }
+
+  package func membershipHashes() throws -> [EntryHash] { membershipLog.hashes }
+
+  package func membershipEntries(except known: Set<EntryHash>) throws -> [[UInt8]] {
+    membershipLog.entries(except: known)
+  }
+
+  /// Adds entries to the log, and with them what follows from it: names for reading, and the schema's tables.
+  package func addMembership(_ entries: [[UInt8]]) throws -> Bool {
+    try write {
+      var log = membershipLog
+      let added = try log.add(entries, cryptography: cryptography)
+      if added.isEmpty { return false }
+      for hash in added {
+        guard let bytes = log.entry(hash)?.signed.bytes else { continue }
+        try connection.run(
+          "INSERT INTO sync_membership(hash, bytes) VALUES (?, ?)", .bytes(hash.bytes), .bytes(bytes))
+      }
+      let before = membershipState
+      membershipLog = log
+      membershipState = MembershipEvaluation.state(of: log)
+      try writeNames()
+      if membershipState.schema != before.schema {
+        try SchemaTables.adopt(membershipState.schema, on: connection)
+        registry = try TypeRegistry(schema: membershipState.schema, connection: connection)
+      }
+      digestCache = nil
+      return true
+    }
+  }
+
+  /// Signs a statement as this device and adds it.
+  package func state(_ statement: MembershipEntry.Statement, at now: Instant) throws -> EntryHash {
+    let signed = try sign(statement, at: now)
+    _ = try addMembership([signed.bytes])
+    return cryptography.hashed(signed.bytes)
+  }
+
+  /// Signs a statement as this device without adding it: a join is added when the guest has it.
+  package func sign(_ statement: MembershipEntry.Statement, at now: Instant) throws -> SignedEntry {
+    let signer = try requireSigner()
+    let entry = MembershipEntry(
+      author: identity.device, parents: membershipLog.heads, at: now, statement: statement)
+    return try SignedEntry(entry) { try signer.signature(of: $0) }
+  }
+
+  private func writeNames() throws {
+    for member in membershipState.members.values.sorted(by: { $0.id < $1.id }) {
+      try connection.run(
+        "INSERT OR REPLACE INTO sync_member(id, name, role, state) VALUES (?, ?, ?, ?)", .bytes(member.id.bytes),
+        .text(member.name), .text(member.role.rawValue), .text(member.state.rawValue))
+    }
+    for device in membershipState.devices.values.sorted(by: { $0.id < $1.id }) {
+      try connection.run(
+        "INSERT OR REPLACE INTO sync_device(id, member, name, state) VALUES (?, ?, ?, ?)", .bytes(device.id.bytes),
+        .bytes(device.member.bytes), .text(device.name), .text(device.state.rawValue))
+    }
+  }
+}
