@@ -108,12 +108,11 @@ import COpenSSL
   package func takeOutput(into bytes: inout [UInt8]) -> Bool {
     let pending = unsafe household_pending(output)
     guard pending > 0 else { return false }
-    let start = bytes.count
-    bytes.append(contentsOf: repeatElement(0, count: pending))
-    let taken = unsafe bytes.withUnsafeMutableBytes { buffer in
-      unsafe BIO_read(output, buffer.baseAddress.map { unsafe $0 + start }, Int32(pending))
+    let piece = unsafe [UInt8](unsafeUninitializedCapacity: pending) { buffer, count in
+      count = unsafe Int(BIO_read(output, buffer.baseAddress, Int32(pending)))
     }
-    precondition(Int(taken) == pending, "a memory BIO gives what it holds")
+    precondition(piece.count == pending, "a memory BIO gives what it holds")
+    if bytes.isEmpty { bytes = piece } else { bytes += piece }
     return true
   }
 
