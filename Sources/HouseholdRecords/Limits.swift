@@ -52,6 +52,24 @@ package enum Limits {
   package static let strangers = 64
   /// The most links open at one time.
   package static let links = 256
+  /// The most bytes delivered from one link and not yet consumed before it stops reading: one largest message.
+  package static let unconsumedBytes = 8 << 20
+  /// How long a TCP connection may take to come about, in milliseconds: a sleeping radio needs seconds.
+  package static let connectMilliseconds: Int64 = 10_000
+  /// How long a TLS handshake may take, in milliseconds: a stranger holds a place no longer.
+  package static let handshakeMilliseconds: Int64 = 5_000
+  /// How long a link that is being closed may take to send what is queued, in milliseconds: a node stops within 5 s.
+  package static let closingMilliseconds: Int64 = 3_000
+  /// How long a closed link waits for the peer to close too, in milliseconds: so that our last words are not lost.
+  package static let lingerMilliseconds: Int64 = 500
+  /// How long one address is tried before the next is tried beside it, in milliseconds (RFC 8305).
+  package static let dialStaggerMilliseconds: Int64 = 250
+  /// The most addresses tried in one dial, after names were resolved.
+  package static let dialCandidates = 32
+  /// The most threads that wait for the name service at one time.
+  package static let resolverThreads = 4
+  /// The most bytes of certificates that a peer may show: one of ours has about 500.
+  package static let shownCertificateBytes = 16 << 10
   /// The most addresses remembered of one device.
   package static let addressesPerDevice = 16
   /// The most changesets received and waiting for what they depend on.

@@ -1,1 +1,0 @@
-// The room HouseholdTransport is furnished next.
