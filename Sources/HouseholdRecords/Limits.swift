@@ -29,8 +29,10 @@ package enum Limits {
   package static let membershipHeads = 256
   /// The largest membership entry, in bytes: a schema of the largest size.
   package static let entryBytes = 256 << 10
-  /// The most entries of a membership log.
-  package static let membershipEntries = 65_536
+  /// The most entries of a membership log: a household's decades, and its ancestor table stays under 32 MiB.
+  package static let membershipEntries = 16_384
+  /// The longest public key, in bytes of DER: an Ed25519 key takes 44.
+  package static let publicKeyBytes = 1024
 
   // MARK: Wire
 
