@@ -56,6 +56,16 @@ package enum Limits {
   package static let links = 256
   /// The most addresses remembered of one device.
   package static let addressesPerDevice = 16
+  /// The longest certificate or signing request, in bytes of DER: ours take about 400.
+  package static let certificateBytes = 8192
+  /// The longest address `HOST:PORT`, in UTF-8 bytes: a DNS name has at most 253.
+  package static let addressBytes = 300
+  /// The longest invitation link, in UTF-8 bytes: it must fit into a QR code, and room is left for later keys.
+  package static let linkBytes = 4096
+  /// The most members that the preview of a pairing names: it is one control frame.
+  package static let membersInPreview = 64
+  /// The wrong tries that lock an invitation.
+  package static let wrongTries = 3
   /// The most changesets received and waiting for what they depend on.
   package static let waitingChangesets = 100_000
 }
