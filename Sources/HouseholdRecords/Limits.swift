@@ -29,8 +29,10 @@ package enum Limits {
   package static let membershipHeads = 256
   /// The largest membership entry, in bytes: a schema of the largest size.
   package static let entryBytes = 256 << 10
-  /// The most entries of a membership log.
-  package static let membershipEntries = 65_536
+  /// The most entries of a membership log: a household's decades, and its ancestor table stays under 32 MiB.
+  package static let membershipEntries = 16_384
+  /// The longest public key, in bytes of DER: an Ed25519 key takes 44.
+  package static let publicKeyBytes = 1024
 
   // MARK: Wire
 
@@ -72,6 +74,16 @@ package enum Limits {
   package static let shownCertificateBytes = 16 << 10
   /// The most addresses remembered of one device.
   package static let addressesPerDevice = 16
+  /// The longest certificate or signing request, in bytes of DER: ours take about 400.
+  package static let certificateBytes = 8192
+  /// The longest address `HOST:PORT`, in UTF-8 bytes: a DNS name has at most 253.
+  package static let addressBytes = 300
+  /// The longest invitation link, in UTF-8 bytes: it must fit into a QR code, and room is left for later keys.
+  package static let linkBytes = 4096
+  /// The most members that the preview of a pairing names: it is one control frame.
+  package static let membersInPreview = 64
+  /// The wrong tries that lock an invitation.
+  package static let wrongTries = 3
   /// The most changesets received and waiting for what they depend on.
   package static let waitingChangesets = 100_000
 

@@ -1,5 +1,5 @@
 /// Who belongs and what holds, as the set of membership entries says: a pure function of that set (R4).
-package struct MembershipState: Sendable {
+package struct MembershipState: Hashable, Sendable {
   /// One person.
   package struct Member: Hashable, Sendable {
     package var id: MemberID
@@ -45,6 +45,8 @@ package struct MembershipState: Sendable {
   package var devices: [DeviceID: Device]
   /// Invitations that were written down, by the hash of their entry.
   package var invites: [EntryHash: MembershipEntry.Invite]
+  /// The join that used an invitation, by the hash of the invite entry.
+  package var joins: [EntryHash: EntryHash]
   /// The newest schema; empty before the first.
   package var schema: Schema
   /// The entries that no other names, ascending.
@@ -52,12 +54,14 @@ package struct MembershipState: Sendable {
 
   package init(
     genesis: MembershipEntry.Genesis? = nil, members: [MemberID: Member] = [:], devices: [DeviceID: Device] = [:],
-    invites: [EntryHash: MembershipEntry.Invite] = [:], schema: Schema = .empty, heads: [EntryHash] = []
+    invites: [EntryHash: MembershipEntry.Invite] = [:], joins: [EntryHash: EntryHash] = [:],
+    schema: Schema = .empty, heads: [EntryHash] = []
   ) {
     self.genesis = genesis
     self.members = members
     self.devices = devices
     self.invites = invites
+    self.joins = joins
     self.schema = schema
     self.heads = heads
   }

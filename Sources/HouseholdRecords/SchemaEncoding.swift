@@ -1,7 +1,7 @@
 /// A schema in canonical bytes, as it travels in the membership log.
 package enum SchemaEncoding {
   /// The version of this encoding.
-  private static let version: UInt8 = 1
+  static let version: UInt8 = 1
 
   /// The bytes of the schema.
   package static func encode(_ schema: Schema) -> [UInt8] {
