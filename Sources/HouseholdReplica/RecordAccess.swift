@@ -144,6 +144,9 @@ package final class RecordAccess {
     }
   }
 
+  /// Runs SQL as it stands, as any other program would; gives no rows.
+  package func execute(_ sql: String) throws { try connection.execute(sql) }
+
   /// Deletes the record; returns whether it was there.
   package func delete(_ type: RecordType, _ id: String) throws -> Bool {
     try transaction {

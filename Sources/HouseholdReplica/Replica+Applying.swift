@@ -1,4 +1,4 @@
-internal import HouseholdRecords
+package import HouseholdRecords
 
 /// Applying: operations go into the cells, and what wins is shown in the types' tables.
 extension Replica {
@@ -56,5 +56,17 @@ extension Replica {
     } else {
       try table.remove(id, on: connection)
     }
+  }
+}
+
+extension Replica {
+  /// All that decides a record, dead or alive; nil if nothing was ever heard of it.
+  package func state(of key: RecordKey) throws -> RecordState? {
+    guard let number = registry.known(key.type),
+      let stored = try StoredRecord.read(type: number, id: key.id, on: connection)
+    else { return nil }
+    let table = registry[number]
+    let row = stored.isAlive ? try table?.row(key.id, on: connection) : nil
+    return try CellVersions.decode(stored, row: row, table: table, names: self)
   }
 }

@@ -40,7 +40,8 @@ extension Replica {
         let stored = try StoredRecord.read(type: place.type, id: place.id, on: connection)
         return (life: stored?.life ?? 0, isAlive: stored?.isAlive ?? false)
       }
-      let goesOn = index == cuts.count - 1 && ahead.map { Self.isSameRun(chunk[range.upperBound - 1].at, $0.at) } ?? false
+      let goesOn =
+        index == cuts.count - 1 && ahead.map { Self.isSameRun(chunk[range.upperBound - 1].at, $0.at) } ?? false
       let editedAt = Instant(milliseconds: run.editedAt)
       try seal(run.before, editedAt: editedAt, continues: !run.rest.isEmpty || goesOn, now: now)
       try seal(run.rest, editedAt: editedAt, continues: goesOn, now: now)

@@ -67,7 +67,8 @@ internal import HouseholdRecords
 
   func bind(_ index: Int32, _ value: [UInt8]) throws {
     try check(
-      unsafe value.withUnsafeBytes { unsafe household_sqlite_bind_blob(handle, index, $0.baseAddress, Int32($0.count)) })
+      unsafe value.withUnsafeBytes { unsafe household_sqlite_bind_blob(handle, index, $0.baseAddress, Int32($0.count)) }
+    )
   }
 
   func bindNull(_ index: Int32) throws { try check(unsafe sqlite3_bind_null(handle, index)) }

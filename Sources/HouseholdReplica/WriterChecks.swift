@@ -52,7 +52,12 @@ enum WriterChecks {
       ]
     case .boolean: return [("\(column) NOT IN (0, 1)", "\(name) must be 0 or 1")]
     case .date:
-      return [("\(column) IS NOT NULL AND date(\(column)) IS NOT \(column)", "\(name) must be a calendar day YYYY-MM-DD")]
+      return [
+        (
+          "\(column) IS NOT NULL AND date(\(column), '+0 days') IS NOT \(column)",
+          "\(name) must be a calendar day YYYY-MM-DD"
+        )
+      ]
     case .timestamp:
       return [
         (
@@ -61,7 +66,8 @@ enum WriterChecks {
         )
       ]
     case .json: return [("\(column) IS NOT NULL AND NOT json_valid(\(column))", "\(name) must be JSON"), tooLong]
-    case .bytes: return [("length(\(column)) > \(Limits.textBytes)", "\(name) is longer than \(Limits.textBytes) bytes")]
+    case .bytes:
+      return [("length(\(column)) > \(Limits.textBytes)", "\(name) is longer than \(Limits.textBytes) bytes")]
     case .integer, .real, nil: return []
     }
   }
