@@ -151,16 +151,17 @@ private func compress(_ block: ArraySlice<UInt8>, into state: inout [UInt32]) {
     let b = rotate(w[i - 2], 17) ^ rotate(w[i - 2], 19) ^ w[i - 2] >> 10
     w.append(w[i - 16] &+ a &+ w[i - 7] &+ b)
   }
-  var v = state
+  var (a, b, c, d) = (state[0], state[1], state[2], state[3])
+  var (e, f, g, h) = (state[4], state[5], state[6], state[7])
   for i in 0..<64 {
-    let s1 = rotate(v[4], 6) ^ rotate(v[4], 11) ^ rotate(v[4], 25)
-    let choice = v[4] & v[5] ^ ~v[4] & v[6]
-    let t1 = v[7] &+ s1 &+ choice &+ roundConstants[i] &+ w[i]
-    let s0 = rotate(v[0], 2) ^ rotate(v[0], 13) ^ rotate(v[0], 22)
-    let majority = v[0] & v[1] ^ v[0] & v[2] ^ v[1] & v[2]
-    v = [t1 &+ s0 &+ majority, v[0], v[1], v[2], v[3] &+ t1, v[4], v[5], v[6]]
+    let s1 = rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)
+    let choice = e & f ^ ~e & g
+    let t1 = h &+ s1 &+ choice &+ roundConstants[i] &+ w[i]
+    let s0 = rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)
+    let majority = a & b ^ a & c ^ b & c
+    (h, g, f, e, d, c, b, a) = (g, f, e, d &+ t1, c, b, a, t1 &+ s0 &+ majority)
   }
-  for i in 0..<8 { state[i] &+= v[i] }
+  for (i, word) in [a, b, c, d, e, f, g, h].enumerated() { state[i] &+= word }
 }
 
 /// The first 32 bits of the fractional parts of the cube roots of the first 64 primes (FIPS 180-4).
