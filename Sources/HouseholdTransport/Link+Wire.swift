@@ -220,7 +220,7 @@ extension Link {
 
   private func beginClosing() {
     wire.phase = .closing
-    setDeadline(Limits.closingMilliseconds) { link in link.closeSocket(.cutOff) }
+    setDeadline(links.bounds.closingMilliseconds) { link in link.closeSocket(.cutOff) }
     readLater()
   }
 
@@ -242,7 +242,7 @@ extension Link {
       }
     }
     wire.written = 0
-    wire.output.removeAll(keepingCapacity: wire.output.count <= Outbox.corkBytes)
+    wire.output = []
     return true
   }
 
@@ -275,11 +275,12 @@ extension Link {
     wire.socket.shutDownWriting()
     report(reason)
     setDeadline(Limits.lingerMilliseconds) { link in link.closeSocket(reason) }
+    links.lingers(self)
     readLater()
   }
 
   /// Ends the link at once.
-  private func closeSocket(_ reason: LinkCloseReason) {
+  func closeSocket(_ reason: LinkCloseReason) {
     guard wire.phase != .closed else { return }
     let reason = endingReason() ?? reason
     outbox.withLock { $0.end(.now(reason)) }

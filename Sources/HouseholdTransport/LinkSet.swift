@@ -11,6 +11,8 @@ package struct LinkBounds: Sendable {
   package var connectMilliseconds = Limits.connectMilliseconds
   /// How long a TLS handshake may take.
   package var handshakeMilliseconds = Limits.handshakeMilliseconds
+  /// How long a link that is being closed may take to send what is queued.
+  package var closingMilliseconds = Limits.closingMilliseconds
 
   package init() {}
 }
@@ -30,6 +32,8 @@ package final class LinkSet: @unchecked Sendable {
   private var guests: Set<LinkID> = []
   /// Accepted links whose handshake is not done, oldest first.
   private var greeting: [LinkID] = []
+  /// Links that ended and wait for the peer's end, oldest first.
+  private var lingering: [LinkID] = []
   private var lastID: UInt64 = 0
   private var whenEmpty: [@Sendable () -> Void] = []
 
@@ -112,8 +116,15 @@ package final class LinkSet: @unchecked Sendable {
     guests.remove(link.id)
   }
 
+  /// The link ended, and its socket waits a moment for the peer's end; of too many the oldest goes.
+  func lingers(_ link: Link) {
+    lingering.append(link.id)
+    if lingering.count > bounds.strangers, let oldest = all[lingering[0]] { oldest.closeSocket(.cutOff) }
+  }
+
   /// The link's socket is closed.
   func forget(_ link: Link) {
+    lingering.removeAll { $0 == link.id }
     all[link.id] = nil
     answerIfEmpty()
   }

@@ -99,6 +99,18 @@ import Testing
     try await pair.stop()
   }
 
+  @Test func `R8: a peer that takes nothing cannot keep a link from closing`() async throws {
+    var bounds = LinkBounds()
+    bounds.closingMilliseconds = 50
+    let pair = try await LinkedPair(annaConsumes: false, bertsBounds: bounds)
+
+    for _ in 0..<30 { pair.berts.send(type: 0x40, payload: [UInt8](repeating: 5, count: 1 << 20)) }
+    pair.berts.close("The node stops.")
+
+    #expect(try await pair.bert.owner.closed() == .closedHere("The node stops."))
+    try await pair.stop()
+  }
+
   @Test func `R8: a frame over the limit closes the link`() async throws {
     let anna = try Node(Fixtures.context())
     let client = try RawTLSClient(Fixtures.bert(), to: anna.listener.address)
@@ -125,6 +137,24 @@ import Testing
     #expect(try await anna.owner.closed() == .cutOff)
     _ = try await onThread { client.connection.readToEnd() }
     try await anna.stop()
+  }
+
+  @Test func `a link leaves nothing behind once it is closed`() async throws {
+    let links = try await closedLinks()
+
+    #expect(links.allSatisfy { $0.link == nil })
+  }
+
+  private struct WeakLink {
+    weak var link: Link?
+  }
+
+  private func closedLinks() async throws -> [WeakLink] {
+    let pair = try await LinkedPair()
+    try await pair.stop()
+    // What the owners heard names the links too.
+    _ = try await (pair.anna.owner.closed(), pair.bert.owner.closed())
+    return [WeakLink(link: pair.annas), WeakLink(link: pair.berts)]
   }
 
   @Test func `the context is replaceable while the node runs`() async throws {

@@ -97,9 +97,9 @@ struct LinkedPair {
   /// Bert's end, who dialled.
   let berts: Link
 
-  init(annaConsumes: Bool = true) async throws {
+  init(annaConsumes: Bool = true, bertsBounds: LinkBounds = LinkBounds()) async throws {
     anna = try Node(Fixtures.context(), owner: Listening(consumes: annaConsumes))
-    bert = try Node(Fixtures.bert())
+    bert = try Node(Fixtures.bert(), bounds: bertsBounds)
     _ = await bert.dial(anna.listener.address)
     berts = try await bert.owner.opened().link
     annas = try await anna.owner.opened().link

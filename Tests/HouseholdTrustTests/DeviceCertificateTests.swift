@@ -94,6 +94,10 @@ import Testing
     let share = try Fixtures.share()
     let der = try Fixtures.certificate("Household/anna.pem")
 
+    #expect(throws: TrustError.notACertificate) {
+      try DeviceCertificate(
+        der: DurableFile(path: Fixtures.path("Hostile/truncated.der")).read(), sharePublicKey: share.publicKey)
+    }
     for count in 0..<der.count {
       #expect(throws: TrustError.notACertificate) {
         try DeviceCertificate(der: Array(der.prefix(count)), sharePublicKey: share.publicKey)
