@@ -228,15 +228,19 @@ package struct Batch: Hashable, Sendable {
   package var token: ChangeToken?
   /// The replica that was asked for, in answers to requests.
   package var answers: ReplicaID?
+  /// The newest changeset of each replica among those in the batch: the sender has them, whoever was first.
+  package var reaches: VersionVector
   package var changesets: [PackedChangeset]
 
   package init(
-    subscription: UInt64, more: Bool, token: ChangeToken?, answers: ReplicaID?, changesets: [PackedChangeset]
+    subscription: UInt64, more: Bool, token: ChangeToken?, answers: ReplicaID?, reaches: VersionVector,
+    changesets: [PackedChangeset]
   ) {
     self.subscription = subscription
     self.more = more
     self.token = token
     self.answers = answers
+    self.reaches = reaches
     self.changesets = changesets
   }
 }

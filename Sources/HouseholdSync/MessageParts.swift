@@ -56,6 +56,7 @@ extension ByteWriter {
     varint(batch.subscription)
     if let token = batch.token { data(token.bytes) }
     if let replica = batch.answers { identifier(replica) }
+    vector(batch.reaches)
     varint(batch.changesets.count)
     for changeset in batch.changesets { data(changeset.bytes) }
   }
@@ -140,9 +141,11 @@ extension ByteReader {
 
   mutating func batch() throws(DecodingViolation) -> Batch {
     let flags = try self.flags(3)
-    var batch = Batch(subscription: try varint(), more: flags[0], token: nil, answers: nil, changesets: [])
+    var batch = Batch(
+      subscription: try varint(), more: flags[0], token: nil, answers: nil, reaches: VersionVector(), changesets: [])
     if flags[1] { batch.token = try changeToken() }
     if flags[2] { batch.answers = try identifier128() }
+    batch.reaches = try vector()
     for _ in 0..<(try count(limit: Limits.messageBytes)) {
       batch.changesets.append(PackedChangeset(bytes: try data(limit: Limits.changesetBytes + 1)))
     }

@@ -23,6 +23,8 @@ struct OutgoingStream {
     var kind: Message.Kind
     var payload: [UInt8]
     var changesets: Int
+    /// What the peer learns from it that we have.
+    var reaches: VersionVector
   }
 
   var state = State.idle
@@ -33,6 +35,10 @@ struct OutgoingStream {
   var incarnation: Incarnation?
   /// What was sent on this link.
   var sent = VersionVector()
+  /// What our last `have` named.
+  var said = VersionVector()
+  /// What our last `have` before the peer's subscription named: the stream brings all of it.
+  var promised = VersionVector()
   /// Payload bytes of batches and pages that the peer has not acknowledged.
   var unacknowledgedBytes = 0
   /// What the peer asked for, one span per replica, in the order of asking.
@@ -84,7 +90,7 @@ struct OutgoingStream {
       } else if case .snapshot(let serving) = state {
         try page(serving, store: store, to: &parcels)
       } else if state == .catchingUp, mayHaveMore {
-        try stream(known: known, store: store, to: &parcels)
+        try stream(known: known, own: own, store: store, to: &parcels)
       } else {
         break
       }
@@ -100,24 +106,22 @@ struct OutgoingStream {
     mayHaveMore = true
   }
 
-  private mutating func stream(known: VersionVector, store: any RecordStore, to parcels: inout [Parcel]) throws {
-    var skip = known
-    skip.merge(sent)
-    let slice = try store.log(after: cursor, skipping: skip, limitBytes: Limits.batchTargetBytes)
-    cursor = slice.next
-    mayHaveMore = !slice.reachedEnd
-    let (items, gaps) = contiguous(slice.changesets, after: skip)
+  /// Sends what was there when the peer was told what is here; what came from elsewhere since is offered instead, or
+  /// two peers that both got it would send it to each other.
+  private mutating func stream(
+    known: VersionVector, own: Set<ReplicaID>, store: any RecordStore, to parcels: inout [Parcel]
+  ) throws {
+    var reached = known
+    reached.merge(sent)
+    let slice = try read(skipping: reached, store)
+    let due = contiguous(
+      slice.changesets.filter { own.contains($0.name.replica) || promised.contains($0.name) }, after: reached)
     if slice.reachedEnd { state = .live }
-    if !items.isEmpty || slice.reachedEnd {
-      let token = ChangeToken(incarnation: store.incarnation, position: slice.next)
-      add(
-        Batch(
-          subscription: subscription, more: !slice.reachedEnd, token: token, answers: nil, changesets: items),
-        to: &parcels)
-    }
-    add(gaps: gaps, to: &parcels)
+    if !due.items.isEmpty || slice.reachedEnd { add(due, more: !slice.reachedEnd, token: token(store), to: &parcels) }
+    add(gaps: due.gaps, to: &parcels)
   }
 
+  /// Sends what this device sealed.
   private mutating func push(
     known: VersionVector, received: VersionVector, own: Set<ReplicaID>, store: any RecordStore,
     to parcels: inout [Parcel]
@@ -126,36 +130,48 @@ struct OutgoingStream {
     reached.merge(sent)
     var skip = received
     for replica in own { skip[replica] = reached[replica] }
+    let slice = try read(skipping: skip, store)
+    let due = contiguous(slice.changesets.filter { own.contains($0.name.replica) }, after: reached)
+    if !due.items.isEmpty { add(due, more: false, token: token(store), to: &parcels) }
+    add(gaps: due.gaps, to: &parcels)
+  }
+
+  private mutating func read(
+    skipping skip: VersionVector, _ store: any RecordStore
+  ) throws -> LogSlice {
     let slice = try store.log(after: cursor, skipping: skip, limitBytes: Limits.batchTargetBytes)
     cursor = slice.next
     mayHaveMore = !slice.reachedEnd
-    let (items, gaps) = contiguous(slice.changesets.filter { own.contains($0.name.replica) }, after: reached)
-    if !items.isEmpty {
-      let token = ChangeToken(incarnation: store.incarnation, position: slice.next)
-      add(
-        Batch(subscription: subscription, more: false, token: token, answers: nil, changesets: items), to: &parcels)
-    }
-    add(gaps: gaps, to: &parcels)
+    return slice
+  }
+
+  private func token(_ store: any RecordStore) -> ChangeToken {
+    ChangeToken(incarnation: store.incarnation, position: cursor)
+  }
+
+  /// Changesets that may go out, and what cannot because something before it is missing.
+  private struct Due {
+    var items: [PackedChangeset] = []
+    var reaches = VersionVector()
+    var gaps = VersionVector()
   }
 
   /// Takes the changesets that follow without a gap on what the peer has, and names the others.
-  private mutating func contiguous(
-    _ changesets: [LoggedChangeset], after reached: VersionVector
-  ) -> (items: [PackedChangeset], gaps: VersionVector) {
+  private mutating func contiguous(_ changesets: [LoggedChangeset], after reached: VersionVector) -> Due {
     var reached = reached
-    var items: [PackedChangeset] = []
-    var gaps = VersionVector()
+    var due = Due()
     for changeset in changesets where !reached.contains(changeset.name) {
       let name = changeset.name
       if name.sequence == reached[name.replica] + 1 {
         reached[name.replica] = name.sequence
         sent[name.replica] = name.sequence
-        items.append(changeset.packed)
+        due.reaches[name.replica] = name.sequence
+        due.items.append(changeset.packed)
       } else {
-        gaps[name.replica] = max(gaps[name.replica], name.sequence)
+        due.gaps[name.replica] = max(due.gaps[name.replica], name.sequence)
       }
     }
-    return (items, gaps)
+    return due
   }
 
   private mutating func answer(
@@ -168,12 +184,10 @@ struct OutgoingStream {
       found = try store.changesets(
         of: replica, from: first, through: request.last, limitBytes: Limits.batchTargetBytes)
     }
-    let (items, _) = contiguous(found, after: VersionVector([replica: first - 1]))
-    let isDone = items.isEmpty || sent[replica] >= request.last
+    let due = contiguous(found, after: VersionVector([replica: first - 1]))
+    let isDone = due.items.isEmpty || sent[replica] >= request.last
     if isDone { requests.removeFirst() }
-    add(
-      Batch(subscription: subscription, more: !isDone, token: nil, answers: replica, changesets: items),
-      to: &parcels)
+    add(due, more: !isDone, token: nil, answers: replica, to: &parcels)
   }
 
   private mutating func page(
@@ -185,7 +199,7 @@ struct OutgoingStream {
       .snapshotPage(
         SnapshotPart(
           subscription: subscription, id: serving.id, token: serving.isFirst ? serving.token : nil, page: page)),
-      count: 0, to: &parcels)
+      count: 0, reaches: VersionVector(), to: &parcels)
     serving.cursor = page.cursor
     serving.isFirst = false
     state = .snapshot(serving)
@@ -196,20 +210,27 @@ struct OutgoingStream {
     }
   }
 
-  private mutating func add(_ batch: Batch, to parcels: inout [Parcel]) {
-    add(.batch(batch), count: batch.changesets.count, to: &parcels)
+  private mutating func add(
+    _ due: Due, more: Bool, token: ChangeToken?, answers replica: ReplicaID? = nil, to parcels: inout [Parcel]
+  ) {
+    let batch = Batch(
+      subscription: subscription, more: more, token: token, answers: replica, reaches: due.reaches,
+      changesets: due.items)
+    add(.batch(batch), count: due.items.count, reaches: due.reaches, to: &parcels)
   }
 
-  private mutating func add(_ message: Message, count: Int, to parcels: inout [Parcel]) {
+  private mutating func add(
+    _ message: Message, count: Int, reaches: VersionVector, to parcels: inout [Parcel]
+  ) {
     let payload = MessageCodec.encode(message)
     unacknowledgedBytes += payload.count
-    parcels.append(Parcel(kind: message.kind, payload: payload, changesets: count))
+    parcels.append(Parcel(kind: message.kind, payload: payload, changesets: count, reaches: reaches))
   }
 
   /// What the token jumped over is offered, so that the peer can ask for it from where its vector ends.
   private func add(gaps: VersionVector, to parcels: inout [Parcel]) {
     for part in gaps.parts {
-      parcels.append(Parcel(kind: .offer, payload: MessageCodec.encode(.offer(part)), changesets: 0))
+      parcels.append(Parcel(kind: .offer, payload: MessageCodec.encode(.offer(part)), changesets: 0, reaches: part))
     }
   }
 }

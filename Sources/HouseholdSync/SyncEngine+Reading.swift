@@ -85,6 +85,7 @@ extension SyncEngine {
     if !batch.changesets.isEmpty || token != nil {
       try store(batch.changesets, token: token, from: session, moment)
     }
+    sessions[link]?.known.merge(batch.reaches)
     acknowledge(payloadBytes, on: link)
     if let replica = batch.answers {
       if !batch.more { finishAsk(replica, on: link) }
@@ -96,15 +97,10 @@ extension SyncEngine {
   private func store(
     _ changesets: [PackedChangeset], token: ChangeToken?, from session: SyncSession, _ moment: Moment
   ) throws {
-    let before = vectors.received
     let reception = try moment.store.receive(changesets, from: session.device, token: token, now: moment.wall)
     vectors = reception.vectors
     ownReplicas.insert(moment.store.replica)
     if let token { sessions[session.link]?.incoming.token = token }
-    for entry in vectors.received.entries
-    where entry.value > before[entry.key] && !ownReplicas.contains(entry.key) {
-      sessions[session.link]?.known.merge(VersionVector([entry.key: entry.value]))
-    }
     if reception.stored > 0 || reception.sealed { logChanged = true }
     if reception.stored > 0 {
       sessions[session.link]?.receivedCount += reception.stored
@@ -133,10 +129,10 @@ extension SyncEngine {
     }
   }
 
-  /// What the peer had not to give after all is not asked of it again in this session.
+  /// What the peer had not to give after all (its log holds it no longer) is not asked of it again in this session.
   private func finishAsk(_ replica: ReplicaID, on link: LinkNumber) {
     guard let ask = offers.answered(replica, by: link), vectors.received[replica] < ask.last else { return }
-    sessions[link]?.known[replica] = vectors.received[replica]
+    sessions[link]?.refused[replica] = ask.last
   }
 
   // MARK: Snapshots

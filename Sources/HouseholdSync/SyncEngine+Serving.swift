@@ -8,6 +8,7 @@ extension SyncEngine {
     vectors = try moment.store.vectors()
     let holdings = Holdings(received: received, base: vectors.base, digest: try moment.store.digest())
     send(.have(holdings), on: link)
+    sessions[link]?.outgoing.said = Dependencies(received).vector
     sessions[link]?.told.merge(Dependencies(received).vector)
   }
 
@@ -36,6 +37,7 @@ extension SyncEngine {
     if case .snapshot(let serving) = session.outgoing.state { moment.store.closeSnapshot(serving.id) }
     session.outgoing.subscription = subscription.number
     session.outgoing.state = .idle
+    session.outgoing.promised = session.outgoing.said
     session.known.merge(subscription.received)
     for replica in session.forks { session.known[replica] = 0 }
     sessions[link] = session
@@ -70,10 +72,15 @@ extension SyncEngine {
   /// Sends what is due and fits into the window.
   func pump(_ link: LinkNumber, _ moment: Moment) throws {
     guard var session = sessions[link], session.phase == .inUse else { return }
+    if session.outgoing.state == .uncovered, session.known.covers(vectors.base) {
+      // The peer got from others what it lacked.
+      session.outgoing.begin(at: .start, in: moment.store.incarnation)
+    }
     let parcels = try session.outgoing.parcels(
       known: session.known, received: vectors.received, own: ownReplicas, store: moment.store)
     let count = parcels.reduce(0) { $0 + $1.changesets }
     session.sentCount += count
+    for parcel in parcels { session.told.merge(parcel.reaches) }
     sessions[link] = session
     for parcel in parcels { send(parcel.kind, parcel.payload, on: link) }
     if count > 0 { report(.sent(count: count, to: session.device)) }
@@ -109,7 +116,7 @@ extension SyncEngine {
     let sources = links.compactMap { link in
       sessions[link].map {
         (
-          link: link, known: $0.known, bringsAll: $0.incoming.bringsAll,
+          link: link, known: $0.obtainable, bringsAll: $0.incoming.bringsAll,
           isLive: $0.phase == .inUse && $0.incoming.state == .live
         )
       }
@@ -119,11 +126,14 @@ extension SyncEngine {
     }
   }
 
-  /// What is stored here and the peer was not told of, but for what this device sealed: that is pushed.
+  /// What is stored here and the peer was not told of, but for what this device sealed: that is pushed, unless the
+  /// peer has it from others already.
   func untold(_ session: SyncSession) -> VersionVector {
     var untold = VersionVector()
     for entry in vectors.received.entries
-    where entry.value > session.told[entry.key] && !ownReplicas.contains(entry.key) {
+    where entry.value > session.told[entry.key]
+      && (!ownReplicas.contains(entry.key) || session.known[entry.key] >= entry.value)
+    {
       untold[entry.key] = entry.value
     }
     return untold

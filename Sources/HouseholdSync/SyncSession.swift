@@ -23,6 +23,8 @@ struct SyncSession {
   var known = VersionVector()
   /// What the peer was told that we have stored; our own newest changesets are pushed instead.
   var told = VersionVector()
+  /// Up to where asking the peer for a replica was in vain.
+  var refused = VersionVector()
   /// Replicas of which the peer has another branch than we (D4).
   var forks: Set<ReplicaID> = []
   var outgoing = OutgoingStream()
@@ -50,6 +52,13 @@ struct SyncSession {
     var reached = known
     reached.merge(outgoing.sent)
     return reached
+  }
+
+  /// What asking the peer for may bring.
+  var obtainable: VersionVector {
+    var obtainable = known
+    for entry in refused.entries where entry.value >= known[entry.key] { obtainable[entry.key] = 0 }
+    return obtainable
   }
 
   /// Whether new membership entries are pushed on this link: before that the exchange takes care of them.
