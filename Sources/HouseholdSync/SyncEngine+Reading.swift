@@ -1,0 +1,170 @@
+import HouseholdRecords
+
+/// What comes in: the peer's holdings, its log, and its snapshot.
+extension SyncEngine {
+  func receive(_ holdings: Holdings, on link: LinkNumber, _ moment: Moment) throws {
+    guard var session = sessions[link] else { return }
+    var known = Dependencies(holdings.received).vector
+    for entry in Dependencies(try moment.store.receivedDependencies()).changes(since: Dependencies(holdings.received))
+    where known[entry.replica] == entry.sequence {
+      known[entry.replica] = 0
+      session.known[entry.replica] = 0
+      if session.forks.insert(entry.replica).inserted { report(.forkSuspected(entry.replica, session.device)) }
+    }
+    session.known.merge(known)
+    session.incoming.peerBase = holdings.base
+    if try session.incoming.state == .unknown || (!session.incoming.isSnapshot && needsSnapshot(session, moment)) {
+      session.incoming.state = .due
+    }
+    sessions[link] = session
+    if try !moment.store.peer(session.device).acknowledged.covers(known) {
+      try moment.store.acknowledge(known, by: session.device, at: moment.wall)
+      report(.acknowledged(session.device))
+    }
+    if let theirs = holdings.digest, let ours = try moment.store.digest(), theirs.applied == ours.applied,
+      theirs.membershipHeads == ours.membershipHeads, theirs.bytes != ours.bytes
+    {
+      report(.diverged(session.device))
+    }
+  }
+
+  private func needsSnapshot(_ session: SyncSession, _ moment: Moment) throws -> Bool {
+    if try moment.store.needsSnapshot { return true }
+    return !vectors.received.covers(session.incoming.peerBase)
+  }
+
+  // MARK: Subscribing
+
+  /// Subscribes to the peers that wait for it: one snapshot at a time, and one catch-up has a head start.
+  func subscribeWhereDue(_ moment: Moment) {
+    for link in links {
+      guard let session = sessions[link], session.phase == .inUse, session.incoming.state == .due else { continue }
+      if sessions.values.contains(where: { $0.incoming.isSnapshot || isAhead($0, moment.tick) }) { return }
+      guarded(link, moment) { try subscribe(link, moment) }
+    }
+  }
+
+  private func isAhead(_ session: SyncSession, _ tick: Tick) -> Bool {
+    guard case .catchingUp(let since) = session.incoming.state else { return false }
+    return tick.milliseconds - since.milliseconds < SyncTiming.catchUpHeadStart
+  }
+
+  private func subscribe(_ link: LinkNumber, _ moment: Moment) throws {
+    guard let session = sessions[link] else { return }
+    if let progress = try moment.store.snapshotProgress(), progress.isComplete {
+      // The last page came before the node stopped; where the log goes on is not known any more.
+      try adopt(progress.id, token: ChangeToken(bytes: []), from: session, moment)
+    }
+    var wish = SnapshotWish.none
+    if try needsSnapshot(session, moment) {
+      wish = .fresh
+      if let progress = try moment.store.snapshotProgress() {
+        wish = .resume(progress.id, cursor: progress.cursor)
+      }
+    }
+    let token = try moment.store.peer(session.device).token
+    sessions[link]?.incoming.number += 1
+    sessions[link]?.incoming.token = token
+    sessions[link]?.incoming.snapshotToken = nil
+    sessions[link]?.incoming.state = wish == .none ? .catchingUp(since: moment.tick) : .awaitingSnapshot
+    send(
+      .subscribe(
+        Subscription(
+          number: session.incoming.number + 1, token: token, received: vectors.received, snapshot: wish)),
+      on: link)
+  }
+
+  // MARK: Changesets
+
+  func receive(_ batch: Batch, payloadBytes: Int, on link: LinkNumber, _ moment: Moment) throws {
+    guard let session = sessions[link] else { return }
+    guard batch.subscription <= session.incoming.number else {
+      throw Violation(.unexpectedMessage, "The peer sent a batch of a subscription that does not exist.")
+    }
+    let token = batch.token == session.incoming.token ? nil : batch.token
+    if !batch.changesets.isEmpty || token != nil {
+      try store(batch.changesets, token: token, from: session, moment)
+    }
+    sessions[link]?.known.merge(batch.reaches)
+    acknowledge(payloadBytes, on: link)
+    if let replica = batch.answers {
+      if !batch.more { finishAsk(replica, on: link) }
+    } else if batch.subscription == session.incoming.number {
+      follow(batch, on: link, moment)
+    }
+  }
+
+  private func store(
+    _ changesets: [PackedChangeset], token: ChangeToken?, from session: SyncSession, _ moment: Moment
+  ) throws {
+    let reception = try moment.store.receive(changesets, from: session.device, token: token, now: moment.wall)
+    vectors = reception.vectors
+    ownReplicas.insert(moment.store.replica)
+    if let token { sessions[session.link]?.incoming.token = token }
+    if reception.stored > 0 || reception.sealed { logChanged = true }
+    if reception.stored > 0 {
+      sessions[session.link]?.receivedCount += reception.stored
+      report(.received(count: reception.stored, from: session.device))
+    }
+  }
+
+  /// Confirms what is durable, and tells what is stored here besides.
+  private func acknowledge(_ bytes: Int, on link: LinkNumber) {
+    guard let session = sessions[link] else { return }
+    let parts = untold(session).parts
+    send(.acknowledge(Acknowledgement(bytes: bytes, received: parts.first ?? VersionVector())), on: link)
+    for part in parts.dropFirst() { send(.acknowledge(Acknowledgement(bytes: 0, received: part)), on: link) }
+    for part in parts { sessions[link]?.told.merge(part) }
+  }
+
+  /// Moves the reading on after a batch of the stream.
+  private func follow(_ batch: Batch, on link: LinkNumber, _ moment: Moment) {
+    guard let state = sessions[link]?.incoming.state else { return }
+    switch state {
+    case .awaitingSnapshot, .catchingUp:
+      // A batch where a snapshot was asked for: the peer has none to give.
+      let since: Tick = if case .catchingUp(let tick) = state { tick } else { moment.tick }
+      sessions[link]?.incoming.state = batch.more ? .catchingUp(since: since) : .live
+    case .unknown, .due, .receivingSnapshot, .live: break
+    }
+  }
+
+  /// What the peer had not to give after all (its log holds it no longer) is not asked of it again in this session.
+  private func finishAsk(_ replica: ReplicaID, on link: LinkNumber) {
+    guard let ask = offers.answered(replica, by: link), vectors.received[replica] < ask.last else { return }
+    sessions[link]?.refused[replica] = ask.last
+  }
+
+  // MARK: Snapshots
+
+  func receive(_ part: SnapshotPart, payloadBytes: Int, on link: LinkNumber, _ moment: Moment) throws {
+    guard let session = sessions[link] else { return }
+    guard part.subscription <= session.incoming.number, session.incoming.number > 0 else {
+      throw Violation(.unexpectedMessage, "The peer sent a page of a subscription that does not exist.")
+    }
+    guard part.subscription == session.incoming.number else {
+      acknowledge(payloadBytes, on: link)
+      return
+    }
+    guard session.incoming.isSnapshot else {
+      throw Violation(.unexpectedMessage, "The peer sent a page of a snapshot that was not asked for.")
+    }
+    try moment.store.stage(part.page, of: part.id)
+    sessions[link]?.incoming.state = .receivingSnapshot
+    if let token = part.token { sessions[link]?.incoming.snapshotToken = token }
+    if part.page.isLast {
+      let token = part.token ?? session.incoming.snapshotToken ?? ChangeToken(bytes: [])
+      try adopt(part.id, token: token, from: session, moment)
+      sessions[link]?.incoming.token = token
+      sessions[link]?.incoming.state = .catchingUp(since: moment.tick)
+    }
+    acknowledge(payloadBytes, on: link)
+  }
+
+  private func adopt(_ id: SnapshotID, token: ChangeToken, from session: SyncSession, _ moment: Moment) throws {
+    try moment.store.adoptSnapshot(id, from: session.device, token: token, now: moment.wall)
+    vectors = try moment.store.vectors()
+    logChanged = true
+    report(.snapshotAdopted(from: session.device))
+  }
+}
