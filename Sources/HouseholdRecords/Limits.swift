@@ -84,8 +84,6 @@ package enum Limits {
   package static let membersInPreview = 64
   /// The wrong tries that lock an invitation.
   package static let wrongTries = 3
-  /// The longest address in a hello, in UTF-8 bytes: the longest host name, a colon, a port.
-  package static let addressBytes = 262
   /// The most vector entries in a control frame: 25 bytes each, so they fit whatever their values are.
   package static let vectorEntriesPerControlFrame = 2048
   /// The size that one part of a membership answer aims at, in bytes: with one largest entry it fits into a message.
