@@ -23,7 +23,8 @@ func module(_ name: String, _ dependencies: [String], settings: [SwiftSetting] =
 func tests(
   _ name: String, _ dependencies: [String], exclude: [String] = [], settings: [SwiftSetting] = common
 ) -> Target {
-  .testTarget(name: name, dependencies: dependencies.map { .byName(name: $0) }, exclude: exclude, swiftSettings: settings)
+  .testTarget(
+    name: name, dependencies: dependencies.map { .byName(name: $0) }, exclude: exclude, swiftSettings: settings)
 }
 
 let package = Package(
@@ -54,11 +55,14 @@ let package = Package(
     .executableTarget(name: "household", dependencies: ["HouseholdCommands"], swiftSettings: common),
     tests("HouseholdRecordsTests", ["HouseholdRecords"]),
     tests("HouseholdReplicaTests", ["HouseholdReplica", "HouseholdTrust", "HouseholdRecords", "HouseholdBudget"]),
-    tests("HouseholdSyncTests", ["HouseholdSync", "HouseholdReplica", "HouseholdTrust", "HouseholdRecords", "HouseholdBudget"]),
+    tests(
+      "HouseholdSyncTests",
+      ["HouseholdSync", "HouseholdReplica", "HouseholdTrust", "HouseholdRecords", "HouseholdBudget"]),
     tests("HouseholdTrustTests", ["HouseholdTrust", "HouseholdRecords"]),
     tests("HouseholdTransportTests", ["HouseholdTransport", "HouseholdTrust", "HouseholdRecords"]),
     tests("HouseholdBudgetTests", ["HouseholdBudget", "HouseholdRecords"], exclude: ["Fixtures"]),
     tests("HouseholdNodeTests", ["HouseholdNode", "HouseholdKit", "HouseholdBudget", "HouseholdRecords"]),
     tests("HouseholdCommandsTests", ["HouseholdCommands", "HouseholdRecords"]),
+    tests("HouseTests", []),
   ]
 )
