@@ -14,9 +14,15 @@ enum House {
     /// The lines without their ends.
     var lines: [Substring] { text.split(separator: "\n", omittingEmptySubsequences: false) }
 
+    /// The text without comments and quoted texts.
+    var code: SourceText { House.codes.code(of: self) }
+
     /// The name of the target that the file belongs to, such as `HouseholdRecords`.
     var target: String { String(path.split(separator: "/")[1]) }
   }
+
+  /// Files that were read already, as reading them again takes time: one reader for all tests of the run.
+  static let codes = CodeCache()
 
   /// All files below a folder whose names end with one of these, in the order of their paths.
   static func files(in folder: String, endingWith endings: String...) throws -> [File] {
@@ -48,5 +54,21 @@ enum House {
   static func pages() throws -> [File] {
     let top = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "Certificates/README.md"]
     return try top.map(file) + files(in: "Docs", endingWith: ".md") + files(in: "Sources", endingWith: ".md")
+  }
+}
+
+/// Keeps what was read of each file. Unchecked: everything is behind the lock.
+final class CodeCache: @unchecked Sendable {
+  private let lock = NSLock()
+  private var known: [String: SourceText] = [:]
+
+  /// The code of the file.
+  func code(of file: House.File) -> SourceText {
+    lock.withLock {
+      if let code = known[file.path] { return code }
+      let code = SourceText(file.text)
+      known[file.path] = code
+      return code
+    }
   }
 }

@@ -25,7 +25,7 @@ struct LayeringTests {
 
   private static func imports(of file: House.File) -> Set<String> {
     var modules: Set<String> = []
-    for line in SourceText(file.text).lines {
+    for line in file.code.lines {
       let words = line.split(separator: " ")
       guard let index = words.firstIndex(of: "import"), index + 1 < words.count,
         words[..<index].allSatisfy({ $0.hasPrefix("@") || ["package", "public", "internal", "private"].contains($0) })
@@ -34,7 +34,8 @@ struct LayeringTests {
       let name = kinds.contains(words[index + 1]) && index + 2 < words.count ? words[index + 2] : words[index + 1]
       modules.insert(String(name.prefix { $0 != "." }))
     }
-    return modules
+    // The standard library itself, which one file asks for its tables of Unicode.
+    return modules.subtracting(["Swift"])
   }
 
   @Test func `each module imports only what lies below it`() throws {
@@ -74,7 +75,7 @@ struct LayeringTests {
     ]
 
     for file in try House.files(in: "Sources/\(module)", endingWith: ".swift") {
-      for (index, line) in SourceText(file.text).lines.enumerated() {
+      for (index, line) in file.code.lines.enumerated() {
         let words = Set(line.split { !($0.isLetter || $0.isNumber || $0 == "_") })
         let found = words.intersection(impure).subtracting(Self.harmless(line))
         #expect(found.isEmpty, "\(file.path):\(index + 1) says \(found.sorted())")

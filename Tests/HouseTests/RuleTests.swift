@@ -21,10 +21,22 @@ struct RuleTests {
 
   private static func cited() throws -> Set<String> {
     var cited: Set<String> = []
-    for file in try House.tests() {
-      for match in file.text.matches(of: /\b[RP][0-9]+\b/) { cited.insert(String(match.0)) }
-    }
+    for file in try House.tests() { cited.formUnion(citations(in: file.text)) }
     return cited
+  }
+
+  /// Every `R1` or `P1` that stands as a word of its own.
+  private static func citations(in text: String) -> Set<String> {
+    let words = text.utf8.split { byte in
+      !(byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") || byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z")
+        || byte >= UInt8(ascii: "a") && byte <= UInt8(ascii: "z") || byte == UInt8(ascii: "_"))
+    }
+    let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+    let rules = words.filter { word in
+      (word.first == UInt8(ascii: "R") || word.first == UInt8(ascii: "P")) && word.count > 1
+        && word.dropFirst().allSatisfy(digits.contains)
+    }
+    return Set(rules.map { String(decoding: $0, as: UTF8.self) })
   }
 
   @Test(.enabled(if: House.exists(Self.page)))
@@ -43,8 +55,8 @@ struct RuleTests {
     let rules = Self.rules(in: try House.file(Self.page))
 
     for file in try House.sources() + House.tests() {
-      for match in file.text.matches(of: /\b[RP][0-9]+\b/) where !rules.contains(String(match.0)) {
-        Issue.record("\(file.path) cites \(match.0), which \(Self.page) does not state")
+      for rule in Self.citations(in: file.text).subtracting(rules).sorted() {
+        Issue.record("\(file.path) cites \(rule), which \(Self.page) does not state")
       }
     }
   }

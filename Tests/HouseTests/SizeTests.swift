@@ -17,7 +17,7 @@ struct SizeTests {
 
   @Test func `no function has more than 60 lines`() throws {
     for file in try House.sources() + House.tests() {
-      for function in SourceText(file.text).functions
+      for function in file.code.functions
       where function.lineCount > Self.functionLines && Self.excused["\(file.path) \(function.name)"] == nil {
         Issue.record("\(file.path):\(function.line) \(function.name) has \(function.lineCount) lines")
       }
@@ -30,7 +30,7 @@ struct SizeTests {
       let file = try House.file(String(path))
       let isLong =
         key.contains(" ")
-        ? SourceText(file.text).functions.contains { key.hasSuffix(" \($0.name)") && $0.lineCount > Self.functionLines }
+        ? file.code.functions.contains { key.hasSuffix(" \($0.name)") && $0.lineCount > Self.functionLines }
         : file.lines.count > Self.fileLines
       #expect(isLong, "\(key) is short enough now")
     }
