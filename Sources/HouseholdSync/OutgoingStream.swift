@@ -1,4 +1,4 @@
-import HouseholdRecords
+package import HouseholdRecords
 
 /// What a peer gets of our log over one link: a snapshot if it needs one, then the log, then what is new.
 ///
@@ -249,7 +249,7 @@ struct SnapshotServing: Hashable {
 
 extension VersionVector {
   /// The same entries in vectors that fit into a control frame each.
-  var parts: [VersionVector] {
+  package var parts: [VersionVector] {
     let entries = sorted
     return stride(from: 0, to: entries.count, by: Limits.vectorEntriesPerControlFrame).map { start in
       var part = VersionVector()
