@@ -144,6 +144,7 @@ private func hasDirections(_ rows: [CSVRow], layout: BankLayout) -> Bool {
   let letters: Set<String> = ["C", "CR", "CREDIT", "D", "DB", "DR", "DEBIT", "H", "K", "S"]
   return !isSigned
     && (0..<layout.columnCount).contains { column in
+      guard !layout.columns.values.contains(column) else { return false }
       let cells = rows.compactMap { column < $0.fields.count ? $0.fields[column] : nil }.filter { !isBlank($0) }
       return !cells.isEmpty && cells.allSatisfy { letters.contains($0.filter { !$0.isWhitespace }.uppercased()) }
     }
