@@ -41,7 +41,7 @@ extension Household {
   /// The type of this name, or the error that quotes it.
   func requireType(_ name: String) throws(CommandError) -> RecordType {
     guard let type = schema.type(name) else {
-      throw .unknown("record type", name, among: schema.types.map(\.name))
+      throw CommandError.unknown("record type", name, among: schema.types.map(\.name))
     }
     return type
   }
@@ -51,7 +51,7 @@ extension RecordType {
   /// The field of this name, or the error that quotes it.
   func requireField(_ name: String) throws(CommandError) -> FieldDefinition {
     guard let field = field(name) else {
-      throw .unknown("field", name, among: fields.map(\.name), place: " of \(self.name)")
+      throw CommandError.unknown("field", name, among: fields.map(\.name), place: " of \(self.name)")
     }
     return field
   }

@@ -21,7 +21,7 @@ struct InviteCommand: Command {
     let member = invocation.optionalOperand("MEMBER")
     let isDevice = invocation.flag("device")
     guard isDevice != (member != nil) else {
-      throw .usage(
+      throw CommandError.usage(
         isDevice ? "--device invites a device of your own and takes no member." : "whom do you want to invite?",
         remedy: "Say household invite NAME, or household invite --device.", code: "memberMissing")
     }
@@ -83,7 +83,7 @@ struct InvitationsCommand: Command {
     defer { client.hangUp() }
     if invocation.optionalOperand("cancel") != nil {
       guard let code = invocation.optionalOperand("CODE") else {
-        throw .usage("which invitation?", remedy: "Say household invitations cancel CODE.", code: "codeMissing")
+        throw CommandError.usage("which invitation?", remedy: "Say household invitations cancel CODE.", code: "codeMissing")
       }
       _ = try client.ask(.cancel(code: code))
       try output.result(["cancelled": code]) { try output.line("The invitation is cancelled.") }

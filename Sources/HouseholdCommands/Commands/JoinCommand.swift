@@ -40,7 +40,7 @@ struct JoinCommand: Command {
     var addresses = try invocation.values("address").map(NodeCommand.address)
     addresses += try link.addresses.map(NodeCommand.address)
     guard !addresses.isEmpty else {
-      throw .usage(
+      throw CommandError.usage(
         "a bare code needs the address of the inviting node.",
         remedy: "Give it with --address HOST:PORT, or use the link.", code: "addressMissing")
     }

@@ -9,16 +9,26 @@ struct MembersCommand: Command {
   private struct Shown: Encodable {
     var name: String
     var role: String
-    var `self`: Bool
+    var isSelf: Bool
     var devices: [ShownDevice]
+
+    enum CodingKeys: String, CodingKey {
+      case name, role, devices
+      case isSelf = "self"
+    }
   }
 
   private struct ShownDevice: Encodable {
     var name: String
     var id: String
-    var `self`: Bool
+    var isSelf: Bool
     var lastSeen: String?
     var state: String
+
+    enum CodingKeys: String, CodingKey {
+      case name, id, lastSeen, state
+      case isSelf = "self"
+    }
   }
 
   func run(_ invocation: Invocation, output: Output) async throws -> ExitCode {
@@ -29,10 +39,10 @@ struct MembersCommand: Command {
         let devices = state.devices.values.filter { $0.member == member.id && $0.state != .removed && $0.state != .left }
           .sorted { ($0.name, $0.id) < ($1.name, $1.id) }
         return Shown(
-          name: member.name, role: member.role.rawValue, self: member.id == ownMember,
+          name: member.name, role: member.role.rawValue, isSelf: member.id == ownMember,
           devices: devices.map { device in
             ShownDevice(
-              name: device.name, id: device.id.description, self: device.id == own,
+              name: device.name, id: device.id.description, isSelf: device.id == own,
               lastSeen: lastSeen[device.id]?.rfc3339, state: device.state.rawValue)
           })
       }
@@ -42,8 +52,8 @@ struct MembersCommand: Command {
       for member in members {
         for device in member.devices {
           table.add([
-            member.name + (member.self ? " (you)" : ""), member.role, device.name, device.state,
-            device.self ? "this device" : device.lastSeen ?? "never",
+            member.name + (member.isSelf ? " (you)" : ""), member.role, device.name, device.state,
+            device.isSelf ? "this device" : device.lastSeen ?? "never",
           ])
         }
       }

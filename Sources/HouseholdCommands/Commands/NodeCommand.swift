@@ -47,7 +47,7 @@ struct NodeCommand: Command {
     do {
       return try SocketAddress(parsing: text)
     } catch {
-      throw .usage("\(error)", remedy: "Write HOST:PORT, or [HOST]:PORT for an IPv6 address.", code: "badAddress")
+      throw CommandError.usage("\(error)", remedy: "Write HOST:PORT, or [HOST]:PORT for an IPv6 address.", code: "badAddress")
     }
   }
 }
@@ -63,7 +63,7 @@ private enum StopSignals {
     readEnd.store(ends[0], ordering: .sequentiallyConsistent)
     writeEnd.store(ends[1], ordering: .sequentiallyConsistent)
     for number in [SIGTERM, SIGINT] {
-      unsafe signal(number) { _ in
+      _ = signal(number) { _ in
         var byte: UInt8 = 1
         _ = unsafe write(StopSignals.writeEnd.load(ordering: .sequentiallyConsistent), &byte, 1)
       }
