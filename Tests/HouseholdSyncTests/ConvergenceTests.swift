@@ -100,6 +100,24 @@ struct ConvergenceTests {
     }
   }
 
+  @Test func `what two peers offer is asked of one and fetched once (P9)`() throws {
+    for seed in UInt64(0)..<50 {
+      let network = SimulatedNetwork(seed: seed, devices: 4)
+      for (a, b) in [(0, 1), (0, 2)] { network.connect(a, b) }
+      let ends = [network.connect(1, 3), network.connect(2, 3)]
+      network.pass(seconds: 3)
+      network.sentTypes = [:]
+
+      network.write(0)
+      network.settle()
+
+      let difference = try network.firstDifference()
+      #expect(difference == nil, "seed \(seed)")
+      #expect(ends.reduce(0) { $0 + (network.crossings[$1]?.count ?? 0) } == 1, "seed \(seed)")
+      #expect(network.sentTypes[Message.Kind.request.rawValue] == 1, "seed \(seed)")
+    }
+  }
+
   @Test func `a mesh sends nothing but keep-alives when nothing changes (R9)`() throws {
     let network = SimulatedNetwork(seed: 1, devices: 4)
     for index in 0..<4 { network.write(index) }
