@@ -49,9 +49,11 @@ let package = Package(
         "HouseholdRecords", "HouseholdReplica", "HouseholdSync", "HouseholdTrust", "HouseholdTransport",
         "HouseholdBudget",
       ], settings: besideC),
-    module("HouseholdKit", ["HouseholdNode", "HouseholdRecords"]),
+    module("HouseholdKit", ["HouseholdNode", "HouseholdReplica", "HouseholdTrust", "HouseholdRecords"]),
     module(
-      "HouseholdCommands", ["HouseholdKit", "HouseholdNode", "HouseholdBudget", "HouseholdRecords"], settings: besideC),
+      "HouseholdCommands",
+      ["HouseholdKit", "HouseholdNode", "HouseholdSync", "HouseholdTransport", "HouseholdBudget", "HouseholdRecords"],
+      settings: besideC),
     .executableTarget(name: "household", dependencies: ["HouseholdCommands"], swiftSettings: common),
     tests("HouseholdRecordsTests", ["HouseholdRecords"]),
     tests("HouseholdReplicaTests", ["HouseholdReplica", "HouseholdTrust", "HouseholdRecords", "HouseholdBudget"]),

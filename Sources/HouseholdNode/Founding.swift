@@ -1,3 +1,4 @@
+internal import HouseholdBudget
 package import HouseholdRecords
 internal import HouseholdReplica
 internal import HouseholdTrust
@@ -62,8 +63,10 @@ package enum Founding {
       ("household", wishes.householdName), ("member", wishes.memberName), ("device", wishes.deviceName),
     ]
     for (what, name) in names { try Names.check(name, of: what) }
-    if let fault = wishes.schema.faults().first {
-      throw NodeError(.badArgument, "The schema cannot be used: \(fault)", remedy: "Correct the file.")
+    do {
+      try SchemaCheck.check(wishes.schema)
+    } catch {
+      throw NodeError(.badArgument, "The schema cannot be used: \(error)", remedy: error.remedy)
     }
   }
 

@@ -194,6 +194,7 @@ struct SampleHousehold {
       ("literal-head.csv", Array("id,date,amount_minor\n".utf8)),
       ("cut.json", Array("{\"records\": {\"note\": [".utf8)), ("other.json", Array("[1,2,3]".utf8)),
       ("cut-utf16.csv", [0xFF, 0xFE, 0x44, 0, 0x61, 0, 0x74]), ("zip.zip", Array("PK\u{3}\u{4}".utf8) + [20, 0, 0, 0]),
+      ("letters.csv", Array("Date,Payee,Amount,D/C\n2026-01-01,x,1.00,D\n2026-01-02,y,2.00,C\n".utf8)),
       ("column.csv", Array("id,date,amount_minor,pyee\n1,2026-01-01,5,x\n".utf8)),
     ]
     for (name, bytes) in files {

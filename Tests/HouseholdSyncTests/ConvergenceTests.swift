@@ -100,6 +100,23 @@ struct ConvergenceTests {
     }
   }
 
+  @Test func `what two peers offer is asked of one and fetched once (P9)`() throws {
+    for seed in UInt64(0)..<50 {
+      let network = SimulatedNetwork(seed: seed, devices: 4)
+      for (a, b) in [(0, 1), (0, 2)] { network.connect(a, b) }
+      for (a, b) in [(1, 3), (2, 3)] { network.connect(a, b) }
+      network.pass(seconds: 3)
+      network.sentTypesByNode = [:]
+
+      network.write(0)
+      network.settle()
+
+      let difference = try network.firstDifference()
+      #expect(difference == nil, "seed \(seed)")
+      #expect(network.sentTypesByNode[3]?[Message.Kind.request.rawValue] == 1, "seed \(seed)")
+    }
+  }
+
   @Test func `a mesh sends nothing but keep-alives when nothing changes (R9)`() throws {
     let network = SimulatedNetwork(seed: 1, devices: 4)
     for index in 0..<4 { network.write(index) }

@@ -20,6 +20,11 @@ struct BankRows {
       throw ImportFailure(
         .empty, "The file \(name) has a header and no rows.", remedy: "Export a period that has transactions.")
     }
+    guard !hasDirections(rows, layout: layout) else {
+      throw ImportFailure(
+        .unknownFormat, "In the file \(name), letters such as D and C say what goes out; that is not understood yet.",
+        remedy: "Export amounts with their sign, or add a minus to what goes out and delete the column of letters.")
+    }
     let reader = BankRows(layout: layout, rows: rows, options: builder.options)
     for fault in faults { builder.skip(line: fault.line, fault.reason) }
     for row in rows { try reader.read(row, into: &builder) }
@@ -128,6 +133,21 @@ struct BankRows {
     }
     return String(scalars)
   }
+}
+
+/// Whether amounts have no sign and a column of letters says which of them go out: taken as they are, they would lie.
+private func hasDirections(_ rows: [CSVRow], layout: BankLayout) -> Bool {
+  guard let amounts = layout.columns[.amount] else { return false }
+  let isSigned = rows.contains {
+    $0.fields.count > amounts && $0.fields[amounts].contains { "-+\u{2212}(".contains($0) }
+  }
+  let letters: Set<String> = ["C", "CR", "CREDIT", "D", "DB", "DR", "DEBIT", "H", "K", "S"]
+  return !isSigned
+    && (0..<layout.columnCount).contains { column in
+      guard !layout.columns.values.contains(column) else { return false }
+      let cells = rows.compactMap { column < $0.fields.count ? $0.fields[column] : nil }.filter { !isBlank($0) }
+      return !cells.isEmpty && cells.allSatisfy { letters.contains($0.filter { !$0.isWhitespace }.uppercased()) }
+    }
 }
 
 private func isBlank(_ text: String) -> Bool { text.unicodeScalars.allSatisfy { $0.properties.isWhitespace } }
