@@ -15,10 +15,12 @@ struct LayeringTests {
       "HouseholdRecords", "HouseholdReplica", "HouseholdSync", "HouseholdTrust", "HouseholdTransport",
       "HouseholdBudget", "CEpoll", "FoundationEssentials", "Foundation", "Glibc", "Synchronization",
     ],
-    "HouseholdKit": ["HouseholdNode", "HouseholdRecords", "FoundationEssentials", "Foundation"],
+    "HouseholdKit": [
+      "HouseholdNode", "HouseholdReplica", "HouseholdTrust", "HouseholdRecords", "FoundationEssentials", "Foundation",
+    ],
     "HouseholdCommands": [
-      "HouseholdKit", "HouseholdNode", "HouseholdBudget", "HouseholdRecords", "FoundationEssentials", "Foundation",
-      "Glibc", "Synchronization",
+      "HouseholdKit", "HouseholdNode", "HouseholdSync", "HouseholdTransport", "HouseholdBudget", "HouseholdRecords",
+      "FoundationEssentials", "Foundation", "Glibc", "Synchronization",
     ],
     "household": ["HouseholdCommands", "Glibc"],
   ]
