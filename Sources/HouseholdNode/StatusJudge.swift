@@ -37,7 +37,7 @@ package struct StatusJudge {
 
   private mutating func report() -> StatusReport {
     let peers = others.map(peer)
-    let unacknowledged = others.map { missing(of: facts.own, at: $0.id) }.max() ?? 0
+    let unacknowledged = others.map { facts.missing(of: facts.own, at: $0.id) }.max() ?? 0
     // Of equally bad findings the first one is the reason: why nothing moves comes before what has not moved.
     judgeNode()
     for peer in peers { judge(peer) }
@@ -139,10 +139,6 @@ package struct StatusJudge {
 
   // MARK: Peers
 
-  private func missing(of vector: VersionVector, at device: DeviceID) -> UInt64 {
-    vector.excess(over: facts.peers[device]?.acknowledged ?? VersionVector())
-  }
-
   private func contact(of device: DeviceID) -> PeerContact {
     if let told = live?.peers[device.description] { return told.contact }
     guard let text = facts.peers[device]?.contact else { return PeerContact() }
@@ -160,7 +156,7 @@ package struct StatusJudge {
     let known = facts.peers[device.id]
     let told = live?.peers[device.id.description]
     let contact = contact(of: device.id)
-    let missingThere = missing(of: facts.vectors.received, at: device.id)
+    let missingThere = facts.missing(of: facts.vectors.received, at: device.id)
     let missingHere = told?.missingHere ?? 0
     return StatusReport.Peer(
       member: member?.name ?? "", device: device.name, deviceID: device.id.description,

@@ -153,7 +153,10 @@ final class SyncDriver: @unchecked Sendable {
       remember(peer.device, completedSync: false)
       log.note(
         "peer connected",
-        ["peer": short(peer.device), "link": "\(number)", "dialled": "\(peer.weDialled)", "version": peer.programVersion])
+        [
+          "peer": short(peer.device), "link": "\(number)", "dialled": "\(peer.weDialled)",
+          "version": peer.programVersion,
+        ])
       onConnected(peer.device)
     case .synced(let device):
       storeWorks()

@@ -11,7 +11,15 @@ package struct StatusFacts: Sendable {
   package var vectors: StoreVectors
   /// Own changesets: the replica ids of this device and their last seq.
   package var own: VersionVector
+  /// Whose replicas they are.
+  package var replicaDevices: [ReplicaID: DeviceID]
   package var peers: [DeviceID: Peer]
+
+  /// What of the vector the device has not confirmed, as far as it told us; its own changesets it has anyway.
+  package func missing(of vector: VersionVector, at device: DeviceID) -> UInt64 {
+    let others = VersionVector(vector.entries.filter { replicaDevices[$0.key] != device })
+    return others.excess(over: peers[device]?.acknowledged ?? VersionVector())
+  }
 
   /// What is remembered of a peer.
   package struct Peer: Sendable {
@@ -47,7 +55,8 @@ package struct StatusFacts: Sendable {
       needsSnapshot: try facts.integer(.needsSnapshot) == 1, vectors: replicas.vectors,
       own: VersionVector(
         replicas.entries.values.filter { $0.device == identity.device }
-          .reduce(into: [:]) { $0[$1.id] = $1.received }), peers: [:])
+          .reduce(into: [:]) { $0[$1.id] = $1.received }),
+      replicaDevices: replicas.entries.mapValues(\.device), peers: [:])
     for type in membership.schema.types {
       let count = try connection.integer("SELECT count(*) FROM \(SchemaTables.quoted(type.name))") ?? 0
       result.recordCounts.append((type: type.name, count: count))

@@ -20,7 +20,8 @@ struct ExportCommand: Command {
     guard ["csv", "json"].contains(format), invocation.value("since") == nil else {
       throw CommandError(
         code: "notBuiltYet",
-        message: invocation.value("since") == nil ? "Exporting \(format) is not built yet." : "--since is not built yet.",
+        message: invocation.value("since") == nil
+          ? "Exporting \(format) is not built yet." : "--since is not built yet.",
         remedy: "Use --format json or csv.")
     }
     try withHousehold(invocation, readOnly: true) { household in

@@ -83,7 +83,8 @@ struct InvitationsCommand: Command {
     defer { client.hangUp() }
     if invocation.optionalOperand("cancel") != nil {
       guard let code = invocation.optionalOperand("CODE") else {
-        throw CommandError.usage("which invitation?", remedy: "Say household invitations cancel CODE.", code: "codeMissing")
+        throw CommandError.usage(
+          "which invitation?", remedy: "Say household invitations cancel CODE.", code: "codeMissing")
       }
       _ = try client.ask(.cancel(code: code))
       try output.result(["cancelled": code]) { try output.line("The invitation is cancelled.") }

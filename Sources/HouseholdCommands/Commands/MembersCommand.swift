@@ -36,8 +36,10 @@ struct MembersCommand: Command {
     let ownMember = state.devices[own]?.member
     let members = state.members.values.filter { $0.state == .active }.sorted { ($0.name, $0.id) < ($1.name, $1.id) }
       .map { member in
-        let devices = state.devices.values.filter { $0.member == member.id && $0.state != .removed && $0.state != .left }
-          .sorted { ($0.name, $0.id) < ($1.name, $1.id) }
+        let devices = state.devices.values.filter {
+          $0.member == member.id && $0.state != .removed && $0.state != .left
+        }
+        .sorted { ($0.name, $0.id) < ($1.name, $1.id) }
         return Shown(
           name: member.name, role: member.role.rawValue, isSelf: member.id == ownMember,
           devices: devices.map { device in

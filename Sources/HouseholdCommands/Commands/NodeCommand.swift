@@ -47,7 +47,8 @@ struct NodeCommand: Command {
     do {
       return try SocketAddress(parsing: text)
     } catch {
-      throw CommandError.usage("\(error)", remedy: "Write HOST:PORT, or [HOST]:PORT for an IPv6 address.", code: "badAddress")
+      throw CommandError.usage(
+        "\(error)", remedy: "Write HOST:PORT, or [HOST]:PORT for an IPv6 address.", code: "badAddress")
     }
   }
 }

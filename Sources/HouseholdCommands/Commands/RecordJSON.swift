@@ -55,7 +55,9 @@ func shown(_ value: FieldValue) -> String {
 /// Turns typed words into the values of fields.
 enum FieldWords {
   /// The value for a field of this kind, or the error that names the field.
-  static func value(_ word: FieldWord, for field: FieldDefinition, of type: RecordType) throws(CommandError) -> FieldValue {
+  static func value(_ word: FieldWord, for field: FieldDefinition, of type: RecordType) throws(CommandError)
+    -> FieldValue
+  {
     let name = "\(type.name).\(field.name)"
     switch word.value {
     case .null: return .null
@@ -110,6 +112,7 @@ enum FieldWords {
       case .text, .reference, nil: "a text"
       }
     return CommandError(
-      code: "badValue", message: "\(name) must be \(wanted).", remedy: "Write \(field.name)=VALUE or \(field.name):=JSON.")
+      code: "badValue", message: "\(name) must be \(wanted).",
+      remedy: "Write \(field.name)=VALUE or \(field.name):=JSON.")
   }
 }

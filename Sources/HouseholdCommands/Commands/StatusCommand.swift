@@ -24,7 +24,8 @@ struct StatusCommand: Command {
       return try waitAcknowledged(directory, peer: invocation.value("peer"), milliseconds: patience, output: output)
     }
     if invocation.value("peer") != nil {
-      throw CommandError.usage("--peer goes with --wait-acked.", remedy: "Add --wait-acked DURATION.", code: "waitAckedMissing")
+      throw CommandError.usage(
+        "--peer goes with --wait-acked.", remedy: "Add --wait-acked DURATION.", code: "waitAckedMissing")
     }
     if invocation.flag("watch") { return try watch(directory, output: output) }
     let report = try HouseholdStatus.report(directory, now: SystemClock.now)
