@@ -38,7 +38,8 @@ extension Replica {
       }
       let run = try reader.run(chunk[range], laterRows: later) { place in
         let stored = try StoredRecord.read(type: place.type, id: place.id, on: connection)
-        return (life: stored?.life ?? 0, isAlive: stored?.isAlive ?? false)
+        return EditReader.Known(
+          life: stored?.life ?? 0, isAlive: stored?.isAlive ?? false, isKnown: stored != nil)
       }
       let goesOn =
         index == cuts.count - 1 && ahead.map { Self.isSameRun(chunk[range.upperBound - 1].at, $0.at) } ?? false
@@ -86,14 +87,8 @@ extension Replica {
 
   private func sealOne(_ edits: [EditReader.Edit], editedAt: Instant, continues: Bool, now: Instant) throws {
     var overwritten: Stamp?
-    var isNew: [Bool] = []
-    isNew.reserveCapacity(edits.count)
-    for edit in edits {
-      guard let stored = try StoredRecord.read(type: edit.table.number, id: edit.id, on: connection) else {
-        isNew.append(true)
-        continue
-      }
-      isNew.append(false)
+    for edit in edits where !edit.isNew {
+      guard let stored = try StoredRecord.read(type: edit.table.number, id: edit.id, on: connection) else { continue }
       // Only stamps are of interest here, so the row's values are not read.
       let state = try CellVersions.decode(stored, row: nil, table: edit.table, names: self)
       for cell in Self.cells(of: edit) {
@@ -101,7 +96,8 @@ extension Replica {
       }
     }
     let header = try appendOwn(edits, editedAt: editedAt, continues: continues, overwritten: overwritten, now: now)
-    for (edit, isNew) in zip(edits, isNew) { try record(edit, isNew: isNew, header: header) }
+    let insertion = try StoredRecord.insertion(on: connection)
+    for edit in edits { try record(edit, header: header, insertion: insertion) }
   }
 
   private static func cells(of edit: EditReader.Edit) -> [String] {
@@ -160,13 +156,20 @@ extension Replica {
   }
 
   private static func fill(_ changeset: inout Changeset, with edits: [EditReader.Edit]) {
+    changeset.operations.reserveCapacity(edits.count)
     var shapes: [Shape: Int] = [:]
+    // Most edits are like the one before: comparing is quicker than hashing all names.
+    var last: (table: TypeTable, fields: [String], index: Int)?
     for edit in edits {
-      let shape = Shape(type: edit.table.type.name, fields: edit.fields)
-      let index = shapes[shape] ?? changeset.shapes.count
-      if shapes[shape] == nil {
+      let index: Int
+      if let last, last.table === edit.table, last.fields == edit.fields {
+        index = last.index
+      } else {
+        let shape = Shape(type: edit.table.type.name, fields: edit.fields)
+        index = shapes[shape] ?? changeset.shapes.count
+        if index == changeset.shapes.count { changeset.shapes.append(shape) }
         shapes[shape] = index
-        changeset.shapes.append(shape)
+        last = (edit.table, edit.fields, index)
       }
       changeset.operations.append(
         Operation(
@@ -188,15 +191,15 @@ extension Replica {
   }
 
   /// Writes the cells of a sealed edit; its row is in the table already.
-  private func record(_ edit: EditReader.Edit, isNew: Bool, header: ChangesetHeader) throws {
-    let operation = Operation(
-      kind: edit.kind, isWeak: edit.isWeak, shape: 0, id: edit.id, life: edit.life, values: edit.values)
-    if isNew && edit.kind == .insert {
+  private func record(_ edit: EditReader.Edit, header: ChangesetHeader, insertion: Statement) throws {
+    if edit.isNew && edit.kind == .insert {
       let stored = StoredRecord(
         writer: header.position, modified: header.position, flags: edit.isWeak ? StoredRecord.weakFlag : 0,
         life: edit.life, isAlive: true, cells: nil)
-      if try stored.writeIfNew(type: edit.table.number, id: edit.id, on: connection) { return }
+      if try stored.writeIfNew(type: edit.table.number, id: edit.id, using: insertion, on: connection) { return }
     }
+    let operation = Operation(
+      kind: edit.kind, isWeak: edit.isWeak, shape: 0, id: edit.id, life: edit.life, values: edit.values)
     // A changeset may hold a deletion and the new life of one record: then the state is what the first of them left.
     try merge(operation, fields: edit.fields, of: edit.table.number, header: header, image: edit.image)
   }

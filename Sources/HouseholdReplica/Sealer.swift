@@ -21,6 +21,8 @@ struct EditReader {
     var values: [FieldValue]
     /// For a deletion the row as it was, which the table no longer holds.
     var image: [FieldValue]?
+    /// Whether nothing was ever heard of the record before this edit.
+    var isNew: Bool
   }
 
   /// The edits of one run. `before` must be sealed in a changeset ahead of `rest`: edits of records deleted there.
@@ -30,41 +32,65 @@ struct EditReader {
     var rest: [Edit] = []
   }
 
+  /// What is known of a record before a run.
+  struct Known {
+    var life: UInt64
+    var isAlive: Bool
+    /// Whether anything was ever heard of it.
+    var isKnown: Bool
+  }
+
+  /// From how many records on a run is put into the order of the tables.
+  private static let bulk = 1000
+
   /// Cuts the rows into runs without a longer pause and reads what each did.
   ///
   /// - Parameter lives: what is known of a record's life before the run; the caller seals one run before it asks for
   ///   the next, so that it is true.
   func run(
     _ rows: ArraySlice<OutboxRow>, laterRows: [RecordPlace: [OutboxRow]],
-    lives: (RecordPlace) throws -> (life: UInt64, isAlive: Bool)
+    lives: (RecordPlace) throws -> Known
   ) throws -> Run {
-    var order: [RecordPlace] = []
-    var touched: [RecordPlace: [OutboxRow]] = [:]
+    var touched: [(place: RecordPlace, rows: [OutboxRow])] = []
+    touched.reserveCapacity(rows.count)
+    var indices: [RecordPlace: Int] = [:]
+    indices.reserveCapacity(rows.count)
     for row in rows {
       let place = RecordPlace(type: row.type, id: row.id)
-      if touched[place] == nil { order.append(place) }
-      touched[place, default: []].append(row)
+      let index = indices[place, default: touched.count]
+      if index < touched.count {
+        touched[index].rows.append(row)
+      } else {
+        indices[place] = index
+        touched.append((place, [row]))
+      }
+    }
+    // Many are taken in the order in which the tables hold them, so that each page is read and written once.
+    if touched.count > Self.bulk {
+      touched.sort { $0.place < $1.place }
     }
     var run = Run(editedAt: rows.last?.at ?? 0)
-    for place in order {
+    for (place, rows) in touched {
       guard let table = registry[place.type] else { continue }
       let known = try lives(place)
-      let folded = FoldedEdit(touched[place] ?? [], wasThere: known.isAlive)
-      try read(folded, of: place, table: table, known: known, later: laterRows[place] ?? [], into: &run)
+      let folded = FoldedEdit(rows, wasThere: known.isAlive)
+      let later = laterRows.isEmpty ? [] : laterRows[place] ?? []
+      try read(folded, of: place, table: table, known: known, later: later, into: &run)
     }
     return run
   }
 
   private func read(
-    _ folded: FoldedEdit, of place: RecordPlace, table: TypeTable, known: (life: UInt64, isAlive: Bool),
+    _ folded: FoldedEdit, of place: RecordPlace, table: TypeTable, known: Known,
     later: [OutboxRow], into run: inout Run
   ) throws {
     let all = table.fieldNames
     func edit(_ kind: Operation.Kind, life: UInt64, fields: [String], row: [FieldValue]) -> Edit {
-      let values = fields.map { field in table.index(of: field).map { row[$0] } ?? .null }
+      let values =
+        fields == all ? row : fields.map { field in table.index(of: field).map { row[$0] } ?? .null }
       return Edit(
         kind: kind, table: table, id: place.id, isWeak: folded.isWeak, life: life, fields: fields, values: values,
-        image: kind == .delete ? row : nil)
+        image: kind == .delete ? row : nil, isNew: !known.isKnown)
     }
     if known.isAlive && folded.wasDeleted {
       let image = try folded.deletedImage.map { try CaptureTriggers.row(fromImage: $0, of: table.type, on: connection) }
