@@ -52,6 +52,11 @@ let package = Package(
     module(
       "HouseholdCommands", ["HouseholdKit", "HouseholdNode", "HouseholdBudget", "HouseholdRecords"], settings: besideC),
     .executableTarget(name: "household", dependencies: ["HouseholdCommands"], swiftSettings: common),
+    module(
+      "HouseholdSimulation",
+      ["HouseholdRecords", "HouseholdReplica", "HouseholdSync", "HouseholdTrust", "HouseholdBudget"]),
+    .executableTarget(
+      name: "household-simulator", dependencies: ["HouseholdSimulation"], swiftSettings: common),
     tests("HouseholdRecordsTests", ["HouseholdRecords"]),
     tests("HouseholdReplicaTests", ["HouseholdReplica", "HouseholdTrust", "HouseholdRecords", "HouseholdBudget"]),
     tests("HouseholdSyncTests", ["HouseholdSync", "HouseholdReplica", "HouseholdTrust", "HouseholdRecords", "HouseholdBudget"]),
@@ -60,5 +65,9 @@ let package = Package(
     tests("HouseholdBudgetTests", ["HouseholdBudget", "HouseholdRecords"], exclude: ["Fixtures"]),
     tests("HouseholdNodeTests", ["HouseholdNode", "HouseholdKit", "HouseholdBudget", "HouseholdRecords"]),
     tests("HouseholdCommandsTests", ["HouseholdCommands", "HouseholdRecords"]),
+    tests(
+      "HouseholdSimulationTests",
+      ["HouseholdSimulation", "HouseholdReplica", "HouseholdSync", "HouseholdRecords", "HouseholdBudget"],
+      exclude: ["Scenarios"]),
   ]
 )
