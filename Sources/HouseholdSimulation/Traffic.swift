@@ -6,19 +6,25 @@ import HouseholdSync
 struct Traffic {
   /// By receiving device.
   private var crossings: [Int: [ChangesetName: Int]] = [:]
+  /// By link.
+  private var crossingsOfLinks: [LinkNumber: [ChangesetName: Int]] = [:]
+  /// The first changeset that crossed a link more than once, either way (R9).
+  private(set) var repeated: (link: LinkNumber, name: ChangesetName)?
   /// Changesets sent since the beginning.
   private(set) var changesets = 0
   /// Messages that carry data, other than keep-alives.
   private(set) var messages = 0
 
   /// Counts a message that was sent to this device.
-  mutating func count(type: UInt8, payload: [UInt8], to device: Int) {
+  mutating func count(type: UInt8, payload: [UInt8], on link: LinkNumber, to device: Int) {
     guard let kind = Message.Kind(rawValue: type) else { return }
     if kind != .ping && kind != .pong { messages += 1 }
     guard kind == .batch else { return }
     for name in Self.changesets(in: payload) {
       changesets += 1
       crossings[device, default: [:]][name, default: 0] += 1
+      crossingsOfLinks[link, default: [:]][name, default: 0] += 1
+      if crossingsOfLinks[link]?[name] != 1 && repeated == nil { repeated = (link, name) }
     }
   }
 
@@ -31,9 +37,6 @@ struct Traffic {
       preconditionFailure("An engine of ours sent a batch that cannot be read: \(error)")
     }
   }
-
-  /// Forgets who was sent what: a device that lost what it was sent may be sent it again.
-  mutating func forget(_ device: Int) { crossings[device] = nil }
 
   /// The changeset that was sent most often to one device.
   var most: (device: Int, name: ChangesetName, count: Int)? {

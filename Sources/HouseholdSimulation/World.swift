@@ -184,7 +184,7 @@ package final class World {
     case .send(let link, let type, let flags, let payload):
       if !device.openLinks.contains(link) { faults.append("\(device.name) sent on the closed link \(link)") }
       trace.add(bytes: payload)
-      traffic.count(type: type, payload: payload, to: otherEnd(of: link, than: device))
+      traffic.count(type: type, payload: payload, on: link, to: otherEnd(of: link, than: device))
       network.send(.message(type: type, flags: flags, payload: payload), on: link, from: device.index)
     case .close(let link, let goodbye):
       trace.add("\(device.name) closes \(link): \(goodbye.sentence)")
