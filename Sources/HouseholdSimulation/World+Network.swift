@@ -66,9 +66,9 @@ extension World {
   }
 
   /// Lets time pass, delivering everything in between.
-  func pass(seconds: Int) {
-    for _ in 0..<seconds {
-      advance(milliseconds: 1000)
+  func pass(seconds: Int, inStepsOf step: Int = 1) {
+    for _ in stride(from: 0, to: seconds, by: step) {
+      advance(milliseconds: Int64(step) * 1000)
       for device in devices where !network.frozen.contains(device.index) { handle(device, .tick) }
       settle()
     }
@@ -103,6 +103,6 @@ extension World {
     for device in devices { try seal(device) }
     connectAll()
     settle()
-    pass(seconds: 5)
+    pass(seconds: 6, inStepsOf: 3)
   }
 }

@@ -35,7 +35,7 @@ package final class RandomHousehold {
   private let seed: UInt64
   private let size: Size
   private let world: World
-  private let generator = EditGenerator(schema: SimulationSchema.schema)
+  private let generator: EditGenerator
   private var random: SeededRandom
   private var judgeRandom: SeededRandom
   private var archive = ChangesetArchive()
@@ -46,7 +46,9 @@ package final class RandomHousehold {
     self.size = size
     random = SeededRandom(seed: seed &+ 1)
     judgeRandom = SeededRandom(seed: seed &+ 2)
-    world = try World(seed: seed, schema: SimulationSchema.schema, start: Self.start, trace: trace)
+    let schema = SimulationSchema.schema(types: 2, &random)
+    generator = EditGenerator(schema: schema)
+    world = try World(seed: seed, schema: schema, start: Self.start, trace: trace)
   }
 
   /// Plays one seed to its end, or to the first broken rule.
@@ -69,10 +71,10 @@ package final class RandomHousehold {
     }
     try world.heal()
     // What came in late may bring more to be fetched or sealed.
-    world.pass(seconds: 30)
+    world.pass(seconds: 12, inStepsOf: 3)
     if let breach = try breach() ?? Judge.firstLack(world, archive: archive) { return "after healing: \(breach)" }
     let before = world.traffic.messages
-    world.pass(seconds: 30)
+    world.pass(seconds: 20, inStepsOf: 5)
     if world.traffic.messages != before { return "after healing: traffic goes on while nothing changes (R9)" }
     return try breach().map { "after the quiet: \($0)" }
   }

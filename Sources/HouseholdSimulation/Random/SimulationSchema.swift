@@ -1,12 +1,19 @@
 import HouseholdBudget
-package import HouseholdRecords
+import HouseholdRecords
 
-/// The schema of random households: the budget's most telling types, and types with every kind of field and strategy.
+/// The schemas of random households: the budget's most telling types, and types with every kind of field and strategy.
 package enum SimulationSchema {
-  package static let schema = Schema(
-    name: "simulation", version: 1,
-    types: BudgetSchema.schema.types.filter { ["transaction", "split", "category", "note"].contains($0.name) }
-      .map(withoutOutwardReferences) + [sample, level, whole])
+  /// All types.
+  static let types =
+    BudgetSchema.schema.types.filter { ["transaction", "split", "category", "note"].contains($0.name) }
+    .map(withoutReferences) + [sample, level, whole]
+
+  /// So many of the types, as the seed picks them: SQLite reads the whole schema whenever a file is opened, so a small
+  /// one makes more runs, and few types make more meetings.
+  static func schema(types count: Int, _ random: inout SeededRandom) -> Schema {
+    let chosen = Set(types.shuffled(using: &random).prefix(count).map(\.name))
+    return Schema(name: "simulation", version: 1, types: types.filter { chosen.contains($0.name) })
+  }
 
   /// Every kind of field.
   private static let sample = RecordType(
@@ -26,12 +33,11 @@ package enum SimulationSchema {
   private static let whole = RecordType(
     name: "whole", fields: [FieldDefinition("a", .text), FieldDefinition("b", .integer)], strategy: "lastWriterWins")
 
-  /// References to types that are left out become text.
-  private static func withoutOutwardReferences(_ type: RecordType) -> RecordType {
+  /// References become text, as the types that they point to may be left out; merge makes no difference.
+  private static func withoutReferences(_ type: RecordType) -> RecordType {
     var type = type
     type.fields = type.fields.map { field in
-      field.kind == .reference && !["transaction", "category"].contains(field.to ?? "")
-        ? FieldDefinition(field.name, .text) : field
+      field.kind == .reference ? FieldDefinition(field.name, .text) : field
     }
     return type
   }
