@@ -69,7 +69,11 @@ struct EditReader {
     if known.isAlive && folded.wasDeleted {
       let image = try folded.deletedImage.map { try CaptureTriggers.row(fromImage: $0, of: table.type, on: connection) }
       let row = image ?? Array(repeating: .null, count: all.count)
-      let changed = fields(folded.changed, of: table)
+      // A replacement before the deletion is an edit too: what it changed shows in the two images.
+      let replaced = try folded.replacedImage.map {
+        Self.differences(try CaptureTriggers.row(fromImage: $0, of: table.type, on: connection), row)
+      }
+      let changed = fields(folded.changed | (replaced ?? 0), of: table)
       if !changed.isEmpty { run.before.append(edit(.update, life: known.life, fields: changed, row: row)) }
       run.rest.append(edit(.delete, life: known.life, fields: [], row: row))
     }
@@ -82,13 +86,18 @@ struct EditReader {
     var changed = folded.changed
     if let image = folded.replacedImage {
       let before = try CaptureTriggers.row(fromImage: image, of: table.type, on: connection)
-      for index in all.indices where before[index] != after.row[index] { changed |= 1 << UInt64(index) }
+      changed |= Self.differences(before, after.row)
     } else if folded.wasInserted {
       // The row vanished without a trigger, and was made again: every field was written.
       changed = .max
     }
     let names = fields(changed & ~after.changedLater, of: table)
     if !names.isEmpty { run.rest.append(edit(.update, life: known.life, fields: names, row: after.row)) }
+  }
+
+  /// A bit for each field in which the rows differ.
+  private static func differences(_ a: [FieldValue], _ b: [FieldValue]) -> UInt64 {
+    zip(a, b).enumerated().reduce(0) { $1.element.0 != $1.element.1 ? $0 | 1 << UInt64($1.offset) : $0 }
   }
 
   /// The names of the fields with a bit, completed to whole cells, in the schema's order.
