@@ -62,8 +62,9 @@ package struct StatusJudge {
         total: facts.recordCounts.reduce(0) { $0 + $1.count },
         byType: Dictionary(uniqueKeysWithValues: facts.recordCounts.map { ($0.type, $0.count) })),
       changes: StatusReport.Changes(
-        unsealed: facts.unsealed, unacknowledged: unacknowledged, parked: 0, held: 0, quarantined: 0, rejected: 0,
-        waiting: facts.waiting), conflicts: 0, attention: 0, digest: nil, peers: peers, findings: findings)
+        unsealed: facts.unsealed, unacknowledged: unacknowledged, parked: Int(facts.parked), held: 0,
+        quarantined: Int(facts.quarantined), rejected: 0, waiting: facts.waiting),
+      conflicts: Int(facts.conflicts), attention: 0, digest: nil, peers: peers, findings: findings)
   }
 
   private var mode: String {
@@ -124,6 +125,23 @@ package struct StatusJudge {
       add(
         "unsealed", .pending, "\(facts.unsealed) edits are not sealed yet.",
         remedy: live == nil ? "Start the node: household node" : "Wait a moment.")
+    }
+    if facts.conflicts > 0 {
+      add(
+        "conflicts", .degraded,
+        facts.conflicts == 1
+          ? "One edit lost against a concurrent one." : "\(facts.conflicts) edits lost against concurrent ones.",
+        remedy: "Look at them (household conflicts) and decide (household resolve).")
+    }
+    if facts.quarantined > 0 {
+      add(
+        "quarantined", .degraded, "\(facts.quarantined) records hold a value that their field cannot hold.",
+        remedy: "Write the field anew, on any device.")
+    }
+    if facts.parked > 0 {
+      add(
+        "parked", .degraded, "\(facts.parked) records are of a type that this device does not know.",
+        remedy: "Update household on this device.")
     }
     if facts.waiting > 0 {
       add(

@@ -3,7 +3,9 @@ internal import HouseholdRecords
 /// One captured edit.
 struct OutboxRow {
   /// What a trigger saw.
-  enum Kind: Int64 { case replacing = 0, inserted = 1, updated = 2, deleted = 3 }
+  ///
+  /// `confirmed` is no trigger's: a person has seen an edit that lost against a deletion, and the deletion stays.
+  enum Kind: Int64 { case replacing = 0, inserted = 1, updated = 2, deleted = 3, confirmed = 4 }
 
   var number: Int64
   var type: Int64
@@ -90,6 +92,8 @@ struct FoldedEdit {
   var deletedImage: String?
   var wasDeleted = false
   var wasInserted = false
+  /// Whether a deletion is to be sealed though the record is dead.
+  var confirmsDeletion = false
   var isThereAfter: Bool
   var isWeak = true
   /// The number of the last row.
@@ -121,6 +125,7 @@ struct FoldedEdit {
         isThereAfter = true
         pendingImage = nil
         heldDeletion = nil
+      case .confirmed: confirmsDeletion = true
       case .updated:
         pendingImage = nil
         if wasDeleted { changedInNewLife |= row.fields } else { changed |= row.fields }

@@ -5,6 +5,7 @@ extension Replica {
   /// Applies all operations of a changeset that is in the log.
   func apply(_ changeset: Changeset, header: ChangesetHeader) throws {
     let numbers = try changeset.shapes.map { try registry.number(of: $0.type, on: connection) }
+    changesInChangeset = 0
     for operation in changeset.operations {
       let shape = changeset.shapes[operation.shape]
       let number = numbers[operation.shape]
@@ -38,17 +39,25 @@ extension Replica {
     let stored = try StoredRecord.read(type: type, id: operation.id, on: connection)
     let row = try image ?? stored.flatMap { $0.isAlive ? try table?.row(operation.id, on: connection) : nil }
     var state = try stored.map { try CellVersions.decode($0, row: row, table: table, names: self) } ?? RecordState()
+    try noteChanges(of: operation, fields: fields, type: type, table: table, before: state, header: header)
     for (cell, write) in operation.writes(name: header.name, stamp: header.stamp, fields: fields, type: table?.type) {
       try state.merge(write, cell: cell, coverage: self)
     }
-    try store(state, type: type, id: operation.id, table: table, shownBefore: row)
+    try store(
+      state, type: type, id: operation.id, table: table, shownBefore: row,
+      hadConflicts: (stored?.flags ?? 0) & StoredRecord.conflictFlag != 0)
   }
 
   /// Stores the state and makes the type's table show it.
   func store(
-    _ state: RecordState, type: Int64, id: String, table: TypeTable?, shownBefore: [FieldValue]?
+    _ state: RecordState, type: Int64, id: String, table: TypeTable?, shownBefore: [FieldValue]?, hadConflicts: Bool
   ) throws {
-    let (stored, row) = try CellVersions.encode(state, table: table, names: self)
+    var (stored, row) = try CellVersions.encode(state, table: table, names: self)
+    // One write in each cell of a live record cannot have lost against another.
+    let isPlain = stored.isAlive && state.cells.values.allSatisfy { $0.count == 1 }
+    if hadConflicts || !isPlain, try listConflicts(of: state, type: type, id: id, table: table) {
+      stored.flags |= StoredRecord.conflictFlag
+    }
     try stored.write(type: type, id: id, on: connection)
     guard let table else { return }
     if let row {

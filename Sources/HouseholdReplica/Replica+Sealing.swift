@@ -101,6 +101,7 @@ extension Replica {
       }
     }
     let header = try appendOwn(edits, editedAt: editedAt, continues: continues, overwritten: overwritten, now: now)
+    changesInChangeset = 0
     for (edit, isNew) in zip(edits, isNew) { try record(edit, isNew: isNew, header: header) }
   }
 

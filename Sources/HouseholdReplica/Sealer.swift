@@ -77,6 +77,9 @@ struct EditReader {
       if !changed.isEmpty { run.before.append(edit(.update, life: known.life, fields: changed, row: row)) }
       run.rest.append(edit(.delete, life: known.life, fields: [], row: row))
     }
+    if !known.isAlive && folded.confirmsDeletion && !folded.isThereAfter {
+      run.rest.append(edit(.delete, life: max(1, known.life), fields: [], row: []))
+    }
     guard folded.isThereAfter, let after = try rowAfter(folded, of: place, table: table, later: later) else { return }
     if !known.isAlive || folded.wasDeleted {
       guard folded.wasInserted || folded.wasDeleted || folded.replacedImage != nil else { return }
@@ -117,7 +120,7 @@ struct EditReader {
     for row in later {
       switch row.kind {
       case .updated: changedLater |= row.fields
-      case .inserted: break
+      case .inserted, .confirmed: break
       case .replacing, .deleted:
         guard let image = row.image else { continue }
         return (try CaptureTriggers.row(fromImage: image, of: table.type, on: connection), changedLater)
