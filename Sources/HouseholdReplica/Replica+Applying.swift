@@ -29,14 +29,10 @@ extension Replica {
   }
 
   /// Merges one operation into the state of its record and shows what wins.
-  ///
-  /// - Parameter image: the row as it was, where a local deletion has taken it from the table already.
-  func merge(
-    _ operation: Operation, fields: [String], of type: Int64, header: ChangesetHeader, image: [FieldValue]? = nil
-  ) throws {
+  func merge(_ operation: Operation, fields: [String], of type: Int64, header: ChangesetHeader) throws {
     let table = registry[type]
     let stored = try StoredRecord.read(type: type, id: operation.id, on: connection)
-    let row = try image ?? stored.flatMap { $0.isAlive ? try table?.row(operation.id, on: connection) : nil }
+    let row = try stored.flatMap { $0.isAlive ? try table?.row(operation.id, on: connection) : nil }
     var state = try stored.map { try CellVersions.decode($0, row: row, table: table, names: self) } ?? RecordState()
     for (cell, write) in operation.writes(name: header.name, stamp: header.stamp, fields: fields, type: table?.type) {
       try state.merge(write, cell: cell, coverage: self)
