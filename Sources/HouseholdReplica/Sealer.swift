@@ -128,29 +128,28 @@ struct EditReader {
         old[index] = values[index]
       }
     }
-    var row = try base ?? table.row(place.id, on: connection) ?? Array(repeating: .null, count: table.fieldNames.count)
+    guard var row = try base ?? rowNow(of: place, table: table, after: rows.last?.number ?? 0) else { return nil }
     for (index, value) in old { row[index] = value }
     return row
   }
 
-  /// The row as it was after the run, as far as it can be known, and what later runs changed in it.
+  /// The row after all the edits of a chunk: it stands in the table, unless edits of the next chunk took it from there.
+  private func rowNow(of place: RecordPlace, table: TypeTable, after number: Int64) throws -> [FieldValue]? {
+    if let row = try table.row(place.id, on: connection) { return row }
+    return try outbox.nextImage(of: place, after: number).map {
+      try CaptureTriggers.row(fromImage: $0, of: table.type, on: connection)
+    }
+  }
+
+  /// The row as it was after the run, and the fields that later runs change anyway, so that they need not be sealed.
   private func rowAfter(
     _ folded: FoldedEdit, of place: RecordPlace, table: TypeTable, later: [OutboxRow]
   ) throws -> (row: [FieldValue], changedLater: UInt64)? {
     var changedLater: UInt64 = 0
-    for row in later {
-      switch row.kind {
-      case .updated: changedLater |= row.fields
-      case .inserted: break
-      case .replacing, .deleted:
-        guard let image = row.image else { continue }
-        return (try CaptureTriggers.row(fromImage: image, of: table.type, on: connection), changedLater)
-      }
-    }
-    if let row = try table.row(place.id, on: connection) { return (row, changedLater) }
-    guard let image = try outbox.nextImage(of: place, after: max(folded.last, later.last?.number ?? 0)) else {
-      return nil
-    }
-    return (try CaptureTriggers.row(fromImage: image, of: table.type, on: connection), changedLater)
+    for row in later.prefix(while: { $0.kind == .updated }) where !row.isWeak { changedLater |= row.fields }
+    let row =
+      try rowBefore(later, of: place, table: table)
+      ?? rowNow(of: place, table: table, after: max(folded.last, later.last?.number ?? 0))
+    return row.map { ($0, changedLater) }
   }
 }

@@ -269,6 +269,16 @@ struct StoryTests {
     try expect("t", ["note": .text("first"), "amount": .null, "hi": .integer(2)])
   }
 
+  @Test func `a weak write in a pause after a person's edit takes nothing from it`() throws {
+    try put("A", "t", ["hi": .integer(1), "note": .text("by hand")])
+    try generate("A", "t", ["hi": .integer(2), "note": .text("filled in")])
+    try expect("t", ["note": .text("by hand"), "amount": .null, "hi": .integer(1)])
+
+    try put("B", "t", ["note": .text("by hand again")])
+    try generate("B", "t", ["note": .text("filled in")])
+    try expect("t", ["note": .text("by hand again"), "amount": .null, "hi": .integer(1)])
+  }
+
   @Test func `a row that takes the place of another one is sealed whole, also if it is replaced or deleted next`()
     throws
   {
