@@ -23,7 +23,8 @@ func module(_ name: String, _ dependencies: [String], settings: [SwiftSetting] =
 func tests(
   _ name: String, _ dependencies: [String], exclude: [String] = [], settings: [SwiftSetting] = common
 ) -> Target {
-  .testTarget(name: name, dependencies: dependencies.map { .byName(name: $0) }, exclude: exclude, swiftSettings: settings)
+  .testTarget(
+    name: name, dependencies: dependencies.map { .byName(name: $0) }, exclude: exclude, swiftSettings: settings)
 }
 
 let package = Package(
@@ -48,9 +49,11 @@ let package = Package(
         "HouseholdRecords", "HouseholdReplica", "HouseholdSync", "HouseholdTrust", "HouseholdTransport",
         "HouseholdBudget",
       ], settings: besideC),
-    module("HouseholdKit", ["HouseholdNode", "HouseholdRecords"]),
+    module("HouseholdKit", ["HouseholdNode", "HouseholdReplica", "HouseholdTrust", "HouseholdRecords"]),
     module(
-      "HouseholdCommands", ["HouseholdKit", "HouseholdNode", "HouseholdBudget", "HouseholdRecords"], settings: besideC),
+      "HouseholdCommands",
+      ["HouseholdKit", "HouseholdNode", "HouseholdSync", "HouseholdTransport", "HouseholdBudget", "HouseholdRecords"],
+      settings: besideC),
     .executableTarget(name: "household", dependencies: ["HouseholdCommands"], swiftSettings: common),
     module(
       "HouseholdSimulation",
@@ -59,12 +62,15 @@ let package = Package(
       name: "household-simulator", dependencies: ["HouseholdSimulation"], swiftSettings: common),
     tests("HouseholdRecordsTests", ["HouseholdRecords"]),
     tests("HouseholdReplicaTests", ["HouseholdReplica", "HouseholdTrust", "HouseholdRecords", "HouseholdBudget"]),
-    tests("HouseholdSyncTests", ["HouseholdSync", "HouseholdReplica", "HouseholdTrust", "HouseholdRecords", "HouseholdBudget"]),
+    tests(
+      "HouseholdSyncTests",
+      ["HouseholdSync", "HouseholdReplica", "HouseholdTrust", "HouseholdRecords", "HouseholdBudget"]),
     tests("HouseholdTrustTests", ["HouseholdTrust", "HouseholdRecords"]),
     tests("HouseholdTransportTests", ["HouseholdTransport", "HouseholdTrust", "HouseholdRecords"]),
     tests("HouseholdBudgetTests", ["HouseholdBudget", "HouseholdRecords"], exclude: ["Fixtures"]),
     tests("HouseholdNodeTests", ["HouseholdNode", "HouseholdKit", "HouseholdBudget", "HouseholdRecords"]),
     tests("HouseholdCommandsTests", ["HouseholdCommands", "HouseholdRecords"]),
+    tests("HouseTests", []),
     tests(
       "HouseholdSimulationTests",
       ["HouseholdSimulation", "HouseholdReplica", "HouseholdSync", "HouseholdRecords", "HouseholdBudget"],

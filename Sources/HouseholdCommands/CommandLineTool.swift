@@ -1,5 +1,7 @@
 import FoundationEssentials
 import Glibc
+import HouseholdKit
+import HouseholdNode
 
 /// The program: words in, text and an exit code out.
 package enum CommandLineTool {
@@ -7,7 +9,11 @@ package enum CommandLineTool {
   package static let version = "0.1.0"
 
   /// Every command of the program.
-  package static let commands: [any Command] = [CompletionsCommand(), HelpCommand(), VersionCommand()]
+  package static let commands: [any Command] = [
+    InitCommand(), InviteCommand(), InvitationsCommand(), JoinCommand(), MembersCommand(), NodeCommand(),
+    StatusCommand(), TypesCommand(), SchemaCommand(), ListCommand(), GetCommand(), PutCommand(), DeleteCommand(),
+    ImportCommand(), ExportCommand(), CompletionsCommand(), HelpCommand(), VersionCommand(),
+  ]
 
   /// Runs with the words and descriptors of this process and returns what it should exit with.
   package static func main() async -> Int32 {
@@ -61,6 +67,8 @@ package enum CommandLineTool {
     let told: CommandError
     switch error {
     case let error as CommandError: told = error
+    case let error as NodeError: told = CommandError(error)
+    case let error as HouseholdError: told = CommandError(error)
     case let failure as OutputFailure:
       guard let error = failure.commandError else { return .done }
       told = error

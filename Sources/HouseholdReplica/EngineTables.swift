@@ -118,7 +118,8 @@ enum EngineTables {
       contact TEXT
     ) STRICT;
 
-    -- An invitation made here. `state`: open, used, expired, cancelled or locked.
+    -- An invitation made here. `state`: open, used, expired, cancelled or locked. `guest_key`: the key of the guest to
+    -- whom a join was signed; only it may use the invitation from then on.
     CREATE TABLE sync_invitation(
       id BLOB PRIMARY KEY,
       code TEXT NOT NULL,
@@ -128,7 +129,8 @@ enum EngineTables {
       entry BLOB NOT NULL,
       expires_at INTEGER NOT NULL,
       state TEXT NOT NULL,
-      wrong_tries INTEGER NOT NULL DEFAULT 0
+      wrong_tries INTEGER NOT NULL DEFAULT 0,
+      guest_key BLOB
     ) STRICT;
 
     -- A page of a snapshot that is being received.

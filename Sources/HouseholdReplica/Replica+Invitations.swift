@@ -16,6 +16,8 @@ package struct StoredInvitation: Hashable, Sendable {
   package var expiresAt: Instant
   package var state: State
   package var wrongTries: Int
+  /// The key of the guest to whom a join was signed: from then on the invitation answers to it only.
+  package var guestKey: [UInt8]?
 
   package init(
     id: InvitationID, code: String, member: MemberID, memberName: String, role: Role, entry: EntryHash,
@@ -48,8 +50,8 @@ extension Replica {
   private func readInvitations() throws -> [StoredInvitation] {
     let statement = try connection.statement(
       """
-      SELECT id, code, member, member_name, role, entry, expires_at, state, wrong_tries FROM sync_invitation
-      ORDER BY expires_at DESC
+      SELECT id, code, member, member_name, role, entry, expires_at, state, wrong_tries, guest_key
+      FROM sync_invitation ORDER BY expires_at DESC
       """)
     defer { statement.reset() }
     var list: [StoredInvitation] = []
@@ -58,11 +60,12 @@ extension Replica {
         let role = Role(rawValue: statement.text(4)), let entry = EntryHash(bytes: statement.bytes(5)),
         let state = StoredInvitation.State(rawValue: statement.text(7))
       else { throw ReplicaError(.corrupt, "An invitation in the replica cannot be read.") }
-      list.append(
-        StoredInvitation(
-          id: id, code: statement.text(1), member: member, memberName: statement.text(3), role: role, entry: entry,
-          expiresAt: Instant(milliseconds: statement.integer(6)), state: state,
-          wrongTries: Int(statement.integer(8))))
+      var invitation = StoredInvitation(
+        id: id, code: statement.text(1), member: member, memberName: statement.text(3), role: role, entry: entry,
+        expiresAt: Instant(milliseconds: statement.integer(6)), state: state,
+        wrongTries: Int(statement.integer(8)))
+      if !statement.isNull(9) { invitation.guestKey = statement.bytes(9) }
+      list.append(invitation)
     }
     return list
   }
@@ -78,6 +81,36 @@ extension Replica {
         .text(invitation.memberName), .text(invitation.role.rawValue), .bytes(invitation.entry.bytes),
         .integer(invitation.expiresAt.milliseconds), .text(invitation.state.rawValue),
         .integer(Int64(invitation.wrongTries)))
+    }
+  }
+
+  /// Binds an invitation to the guest to whom a join is signed.
+  package func setInvitation(_ id: InvitationID, guestKey: [UInt8]) throws {
+    try write {
+      try connection.run("UPDATE sync_invitation SET guest_key = ? WHERE id = ?", .bytes(guestKey), .bytes(id.bytes))
+    }
+  }
+
+  /// Puts a join into the log and marks its invitation as used, in one transaction.
+  package func commitJoin(_ entries: [[UInt8]], invitation: InvitationID) throws {
+    try write {
+      _ = try addMembership(entries)
+      try setInvitation(invitation, state: .used)
+    }
+  }
+
+  /// Everything of a device that is stored here: what is admitted of it when it is replaced.
+  package func cutoffs(of device: DeviceID) -> MembershipEntry.Cutoffs {
+    let seqs = replicas.entries.values.filter { $0.device == device }.map { ($0.id, $0.received) }
+    return MembershipEntry.Cutoffs(
+      device: device, through: VersionVector(Dictionary(uniqueKeysWithValues: seqs)))
+  }
+
+  /// How many records of each type show, in the order of the schema.
+  package func recordCounts() throws -> [(type: String, count: Int64)] {
+    try membershipState.schema.types.map { type in
+      let count = try connection.integer("SELECT count(*) FROM \(SchemaTables.quoted(type.name))") ?? 0
+      return (type: type.name, count: count)
     }
   }
 

@@ -45,24 +45,35 @@ extension Replica {
       .bytes(device.bytes), .bytes(token.bytes))
   }
 
-  /// Remembers that the peer was here, and whether a sync was completed.
-  package func saw(_ device: DeviceID, at now: Instant, completedSync: Bool) throws {
+  /// Remembers that the peer was here, whether a sync was completed, and what status shows of it (JSON).
+  package func saw(_ device: DeviceID, at now: Instant, completedSync: Bool, contact: String) throws {
     try write {
       try connection.run(
         """
-        INSERT INTO sync_peer(device, last_seen, last_sync) VALUES (?1, ?2, ?3) ON CONFLICT(device) DO UPDATE SET
-          last_seen = ?2, last_sync = coalesce(?3, last_sync)
+        INSERT INTO sync_peer(device, last_seen, last_sync, contact) VALUES (?1, ?2, ?3, ?4)
+        ON CONFLICT(device) DO UPDATE SET
+          last_seen = ?2, last_sync = coalesce(?3, last_sync), contact = ?4
         """, .bytes(device.bytes), .integer(now.milliseconds),
-        completedSync ? .integer(now.milliseconds) : .null)
+        completedSync ? .integer(now.milliseconds) : .null, .text(contact))
     }
+  }
+}
+
+extension Replica {
+  /// What was remembered of each peer for status (JSON).
+  package func contacts() throws -> [DeviceID: String] {
+    let statement = try connection.statement("SELECT device, contact FROM sync_peer WHERE contact IS NOT NULL")
+    defer { statement.reset() }
+    var contacts: [DeviceID: String] = [:]
+    while try statement.step() {
+      if let device = DeviceID(bytes: statement.bytes(0)) { contacts[device] = statement.text(1) }
+    }
+    return contacts
   }
 
-  /// Keeps what status shows of a peer (JSON): addresses, outcomes, counters.
-  package func setContact(_ json: String, of device: DeviceID) throws {
-    try write {
-      try connection.run(
-        "INSERT INTO sync_peer(device, contact) VALUES (?1, ?2) ON CONFLICT(device) DO UPDATE SET contact = ?2",
-        .bytes(device.bytes), .text(json))
-    }
-  }
+  /// The membership as it is evaluated now.
+  package var membershipNow: MembershipState { membershipState }
+
+  /// Whether edits were captured that are not sealed yet.
+  package func hasUnsealedEdits() throws -> Bool { try !outbox.isEmpty() }
 }

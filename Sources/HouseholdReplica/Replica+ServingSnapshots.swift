@@ -48,8 +48,10 @@ extension Replica {
     }
     let reader = try Connection(path: path, mode: .readOnly)
     try readSealedState(with: reader)
+    // What is received and not applied is not in the snapshot: the log goes on before it.
+    let waiting = try connection.integer("SELECT min(position) FROM sync_changeset WHERE state = 0")
     var offer = SnapshotOffer(
-      id: snapshotID(), position: LogPosition(rawValue: UInt64(log.nextPosition - 1)),
+      id: snapshotID(), position: LogPosition(rawValue: UInt64((waiting ?? log.nextPosition) - 1)),
       applied: replicas.vectors.applied, resumes: false)
     offer.resumes = offer.id == id
     if servedSnapshots[offer.id] != nil {

@@ -1,4 +1,4 @@
-package import HouseholdRecords
+internal import HouseholdRecords
 
 /// Makes the tables of the record types from the schema, and grows them when the schema grows.
 ///
@@ -66,57 +66,5 @@ enum SchemaTables {
     var names: [String] = []
     while try statement.step() { names.append(statement.text(0)) }
     return names
-  }
-}
-
-extension Schema {
-  /// What is wrong with the schema, as sentences for whoever wrote it; empty if it can be used.
-  package func faults() -> [String] {
-    var faults: [String] = []
-    if format != Schema.format { faults.append("The format is \(format), it must be \(Schema.format).") }
-    if types.count > Limits.typesPerSchema { faults.append("There are more than \(Limits.typesPerSchema) types.") }
-    var names: Set<String> = []
-    for type in types {
-      if !Self.isName(type.name) || type.name.hasPrefix("sync_") || type.name.hasPrefix("sqlite_") {
-        faults.append("\(type.name) cannot be the name of a type: use letters, digits and _, and no sync_ in front.")
-      }
-      if !names.insert(type.name.lowercased()).inserted { faults.append("The type \(type.name) is there twice.") }
-      faults += self.faults(of: type)
-    }
-    return faults
-  }
-
-  private func faults(of type: RecordType) -> [String] {
-    var faults: [String] = []
-    if type.fields.count > Limits.fieldsPerType {
-      faults.append("\(type.name) has more than \(Limits.fieldsPerType) fields.")
-    }
-    var fields: Set<String> = ["id"]
-    for field in type.fields {
-      let name = "\(type.name).\(field.name)"
-      if !Self.isName(field.name) { faults.append("\(name) cannot be the name of a field.") }
-      if !fields.insert(field.name.lowercased()).inserted { faults.append("The field \(name) is there twice.") }
-      if field.kind == nil { faults.append("\(name) has the type \(field.type), which is not known.") }
-      if field.kind == .reference, let target = field.to, self.type(target) == nil {
-        faults.append("\(name) points to the type \(target), which is not there.")
-      }
-      if field.kind == .real, ["amount", "price", "money", "cost", "balance"].contains(where: field.name.contains) {
-        faults.append("\(name) is money and cannot be real: keep it as an integer of minor units.")
-      }
-    }
-    for name in type.together.joined() + type.unique.flatMap({ $0.by + $0.within }) + type.strategies.keys.sorted()
-    where type.field(name) == nil {
-      faults.append("\(type.name) speaks of a field \(name) that it does not have.")
-    }
-    if type.strategy != "ownerWins", MergeStrategy(rawValue: type.strategy) == nil {
-      faults.append("\(type.name) has the strategy \(type.strategy), which is not known.")
-    }
-    return faults
-  }
-
-  private static func isName(_ text: String) -> Bool {
-    guard let first = text.utf8.first, text.utf8.count <= Limits.nameBytes else { return false }
-    let isLetter = { (byte: UInt8) in byte == 95 || (97...122).contains(byte) || (65...90).contains(byte) }
-    return isLetter(first) && text.utf8.allSatisfy { isLetter($0) || (48...57).contains($0) }
   }
 }

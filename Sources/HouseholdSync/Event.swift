@@ -37,7 +37,7 @@ package enum Event: Hashable, Sendable {
   case messageReceived(LinkNumber, type: UInt8, flags: UInt8, payload: [UInt8])
   /// A link is gone, for whatever reason.
   case linkClosed(LinkNumber)
-  /// The store sealed edits that were made here.
+  /// The store sealed edits that were made here, or its log was compacted.
   case localChanges
   /// An entry was added to the membership log here.
   case membershipChanged

@@ -1,4 +1,4 @@
-import HouseholdRecords
+package import HouseholdRecords
 
 /// What a peer gets of our log over one link: a snapshot if it needs one, then the log, then what is new.
 ///
@@ -8,7 +8,8 @@ struct OutgoingStream {
   enum State: Hashable {
     /// The peer has not subscribed.
     case idle
-    /// The peer's vector does not cover our base; it was told so and will subscribe anew.
+    /// The peer's vector does not cover our base, and there is no snapshot to give or it did not ask for one; it was
+    /// told so and will subscribe anew.
     case uncovered
     /// Pages of a snapshot go out.
     case snapshot(SnapshotServing)
@@ -60,6 +61,14 @@ struct OutgoingStream {
     cursor = position
     self.incarnation = incarnation
     mayHaveMore = true
+  }
+
+  /// Ends a subscription that can get neither a snapshot nor a log without gaps, so that the peer turns to others; it
+  /// hears of it when that changes, and meanwhile this node can still read from it.
+  mutating func nothingToGive() -> Parcel? {
+    var parcels: [Parcel] = []
+    add(Due(), more: false, token: nil, to: &parcels)
+    return parcels.first
   }
 
   /// Remembers what the peer asked for; a later request for the same replica takes the place of an earlier one.
@@ -249,7 +258,7 @@ struct SnapshotServing: Hashable {
 
 extension VersionVector {
   /// The same entries in vectors that fit into a control frame each.
-  var parts: [VersionVector] {
+  package var parts: [VersionVector] {
     let entries = sorted
     return stride(from: 0, to: entries.count, by: Limits.vectorEntriesPerControlFrame).map { start in
       var part = VersionVector()

@@ -59,8 +59,8 @@ extension SyncEngine {
       sessions[link]?.outgoing.state = .uncovered
       try sendHoldings(on: link, moment)
     } else {
-      throw Goodbye(
-        .storeBusy, retryAfterMilliseconds: SyncTiming.retryAfterStoreFailure, "No snapshot can be made now.")
+      sessions[link]?.outgoing.state = .uncovered
+      if let parcel = sessions[link]?.outgoing.nothingToGive() { send(parcel.kind, parcel.payload, on: link) }
     }
   }
 

@@ -4,7 +4,8 @@ import COpenSSL
 ///
 /// scrypt with N = 2^15, r = 8, p = 1 (RFC 7914): about 80 ms and 32 MiB for every guess.
 package struct PairingSecret: Sendable, CustomStringConvertible {
-  private let key: [UInt8]
+  /// 32 bytes; never printed.
+  package let key: [UInt8]
 
   /// Derives the secret from the code's bytes; takes a noticeable time, so never on the loop's thread.
   package init(code: [UInt8], salt: [UInt8]) throws(TrustError) {

@@ -43,7 +43,7 @@ struct ConvergenceTests {
   @Test func `a mesh of four converges while every link flaps and nodes restart (R2, R9, P9)`() throws {
     for seed in UInt64(0)..<200 {
       let network = SimulatedNetwork(seed: seed, devices: 4)
-      for _ in 0..<150 { act(on: network) }
+      for _ in 0..<100 { act(on: network) }
       for link in network.wires.keys.sorted() { network.cut(link) }
       connectAll(network)
       network.pass(seconds: 5)
@@ -55,7 +55,30 @@ struct ConvergenceTests {
     }
   }
 
-  func act(on network: SimulatedNetwork) {
+  @Test func `a mesh heals after failing stores and links that die silently (R1, R3, P11)`() throws {
+    for seed in UInt64(0)..<100 {
+      let network = SimulatedNetwork(seed: seed, devices: 4, joiners: seed % 2 == 0 ? [3] : [])
+      for _ in 0..<50 {
+        act(on: network)
+        let node = network.nodes[network.random.below(4)]
+        node.store.fault = network.random.below(3) == 0 ? MemoryStore.Fault() : nil
+        if network.random.below(8) == 0 { network.vanish(network.random.below(4)) }
+      }
+      for node in network.nodes { node.store.fault = nil }
+      network.pass(seconds: 15)
+      for node in network.nodes { node.reports.removeAll { if case .storeFailed = $0 { true } else { false } } }
+      for link in network.wires.keys.sorted() { network.cut(link) }
+      connectAll(network)
+      network.pass(seconds: 5)
+
+      let difference = try network.firstDifference()
+
+      #expect(difference == nil, "seed \(seed)")
+      #expect(network.nodes.allSatisfy { $0.engine.peers.allSatisfy(\.isSynced) }, "seed \(seed)")
+    }
+  }
+
+  private func act(on network: SimulatedNetwork) {
     let a = network.random.below(4)
     let b = (a + 1 + network.random.below(3)) % 4
     switch network.random.below(12) {
@@ -71,9 +94,26 @@ struct ConvergenceTests {
     for _ in 0..<network.random.below(15) { _ = network.step() }
   }
 
-  func connectAll(_ network: SimulatedNetwork) {
+  private func connectAll(_ network: SimulatedNetwork) {
     for a in network.nodes.indices {
       for b in network.nodes.indices where a < b { network.connect(a, b) }
+    }
+  }
+
+  @Test func `what two peers offer is asked of one and fetched once (P9)`() throws {
+    for seed in UInt64(0)..<50 {
+      let network = SimulatedNetwork(seed: seed, devices: 4)
+      for (a, b) in [(0, 1), (0, 2)] { network.connect(a, b) }
+      for (a, b) in [(1, 3), (2, 3)] { network.connect(a, b) }
+      network.pass(seconds: 3)
+      network.sentTypesByNode = [:]
+
+      network.write(0)
+      network.settle()
+
+      let difference = try network.firstDifference()
+      #expect(difference == nil, "seed \(seed)")
+      #expect(network.sentTypesByNode[3]?[Message.Kind.request.rawValue] == 1, "seed \(seed)")
     }
   }
 

@@ -125,6 +125,58 @@ struct FaultTests {
     }
   }
 
+  @Test func `another hash at the same seq is reported as a fork by both (D4)`() throws {
+    let network = SimulatedNetwork(seed: 1, devices: 2)
+    let replica = network.nodes[0].store.replica
+    network.write(0)
+    let link = network.connect(0, 1)
+    network.settle()
+    network.cut(link)
+    network.nodes[1].store.hashPrefix = 2
+
+    network.connect(0, 1)
+    network.settle()
+
+    for (index, node) in network.nodes.enumerated() {
+      let partner = network.nodes[1 - index].store.device
+      #expect(node.reports.contains(.forkSuspected(replica, partner)))
+    }
+  }
+
+  @Test func `a peer that acknowledges more than was sent is refused (P8)`() throws {
+    let network = SimulatedNetwork(seed: 1, devices: 2)
+    let link = network.connect(0, 1)
+    network.settle()
+    let payload = MessageCodec.encode(.acknowledge(Acknowledgement(bytes: 1, received: VersionVector())))
+
+    network.handle(
+      0, .messageReceived(link, type: Message.Kind.acknowledge.rawValue, flags: 0, payload: payload))
+
+    #expect(network.nodes[0].engine.peers.isEmpty)
+  }
+
+  @Test func `another household or another device than the certificate's is refused (P4)`() throws {
+    for isOtherHousehold in [true, false] {
+      let network = SimulatedNetwork(seed: 1, devices: 2)
+      let link = network.connect(0, 1)
+      let hello = Hello(
+        household: isOtherHousehold ? testHash([1]) : testHousehold,
+        device: isOtherHousehold ? network.nodes[1].store.device : testHash([2]),
+        replica: network.nodes[1].store.replica, bootNonce: BootNonce(bytes: [UInt8](repeating: 1, count: 16))!,
+        membershipHeads: [], schemaVersion: 0, wall: network.wall, programVersion: "", addresses: [])
+
+      network.handle(
+        0,
+        .messageReceived(
+          link, type: Message.Kind.hello.rawValue, flags: 0, payload: MessageCodec.encode(.hello(hello))))
+
+      let codes = network.nodes[0].reports.compactMap {
+        if case .closed(_, _, let goodbye, byPeer: false) = $0 { goodbye.code } else { nil }
+      }
+      #expect(codes == [.notAdmitted])
+    }
+  }
+
   @Test func `a node that stops says goodbye on every link and takes no new one (P12)`() throws {
     let network = SimulatedNetwork(seed: 1, devices: 3)
     network.connect(0, 1)

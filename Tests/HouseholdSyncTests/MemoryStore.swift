@@ -27,6 +27,8 @@ final class MemoryStore: RecordStore {
   var fault: (any Error)?
   /// Whether the digest is wrong on purpose.
   var isCorrupt = false
+  /// What stands for the hash of every changeset.
+  var hashPrefix: UInt64 = 1
   /// Whether a digest is at hand.
   var hasDigest = false
   private(set) var adoptions = 0
@@ -95,7 +97,7 @@ final class MemoryStore: RecordStore {
   }
 
   func receivedDependencies() throws -> [Dependency] {
-    vector.sorted.map { Dependency(replica: $0.replica, sequence: $0.sequence, hashPrefix: 1) }
+    vector.sorted.map { Dependency(replica: $0.replica, sequence: $0.sequence, hashPrefix: hashPrefix) }
   }
 
   func logEnd() throws -> LogPosition { LogPosition(rawValue: nextPosition - 1) }

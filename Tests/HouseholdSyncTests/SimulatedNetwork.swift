@@ -37,6 +37,8 @@ final class SimulatedNetwork {
   var crossings: [LinkNumber: [ChangesetName: Int]] = [:]
   /// How many messages of each type were sent.
   var sentTypes: [UInt8: Int] = [:]
+  /// The same by the node that sent them.
+  var sentTypesByNode: [Int: [UInt8: Int]] = [:]
   /// Everything that broke a rule of the network itself.
   var faults: [String] = []
   /// How wrong each node's wall clock is, in milliseconds.
@@ -141,6 +143,7 @@ final class SimulatedNetwork {
     case .send(let link, let type, let flags, let payload):
       if !nodes[index].openLinks.contains(link) { faults.append("node \(index) sent on closed link \(link)") }
       sentTypes[type, default: 0] += 1
+      sentTypesByNode[index, default: [:]][type, default: 0] += 1
       count(type, payload, on: link)
       enqueue(.message(type: type, flags: flags, payload: payload), on: link, by: index)
     case .close(let link, _):

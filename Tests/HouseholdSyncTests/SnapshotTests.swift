@@ -75,6 +75,19 @@ struct SnapshotTests {
     #expect(network.nodes[2].store.adoptions == 1)
   }
 
+  @Test func `two that cannot serve each other's base do not lock each other out (mesh seed 30, P10)`() throws {
+    let network = SimulatedNetwork(seed: 1, devices: 2, joiners: [1])
+    for _ in 0..<3 { network.write(1) }
+    network.compact(1)
+    network.write(0)
+
+    network.connect(0, 1)
+    network.pass(seconds: 5)
+
+    #expect(try network.firstDifference() == nil)
+    #expect(network.nodes.allSatisfy { $0.engine.peers.allSatisfy(\.isSynced) })
+  }
+
   @Test func `a peer that is not covered by the base is brought up by a snapshot and keeps its own edits (P6)`() throws
   {
     let network = SimulatedNetwork(seed: 1, devices: 2)

@@ -6,10 +6,13 @@ package struct CSVRow: Hashable, Sendable {
   package let line: Int
   /// The fields as they were meant: without their quotes, doubled quotes halved.
   package let fields: [String]
+  /// Which fields stood in quotes: it tells `""`, an empty text, from nothing at all.
+  package let isQuoted: [Bool]
 
-  package init(line: Int, fields: [String]) {
+  package init(line: Int, fields: [String], isQuoted: [Bool]) {
     self.line = line
     self.fields = fields
+    self.isQuoted = isQuoted
   }
 }
 
@@ -65,11 +68,15 @@ package struct CSVReader: Sendable {
   private let separator: UInt8
   private var state = State.fieldStart
   private var fields: [String] = []
+  private var isQuoted: [Bool] = []
   private var field: [UInt8] = []
+  private var isFieldQuoted = false
   private var recordBytes = 0
-  /// The line of the next byte, of the record's first byte and of the last opening quote.
+  /// The line of the next byte.
   private var line = 1
-  private var recordLine = 1
+  /// The line on which the record now being read begins; after a failure, the record that failed.
+  private(set) var recordLine = 1
+  /// The line of the last opening quote.
   private var quoteLine = 1
   /// Whether the last byte was a CR, whose LF must not count as another line.
   private var afterReturn = false
@@ -143,6 +150,7 @@ package struct CSVReader: Sendable {
     case .fieldStart where byte == quote:
       state = .quoted
       begun = true
+      isFieldQuoted = true
       quoteLine = line
     case .fieldStart, .plain, .quoteInQuoted:
       try takeOutsideQuotes(byte, &rows)
@@ -179,6 +187,8 @@ package struct CSVReader: Sendable {
       throw CSVFailure(reason: .notUTF8, line: recordLine)
     }
     fields.append(text)
+    isQuoted.append(isFieldQuoted)
+    isFieldQuoted = false
     field.removeAll(keepingCapacity: true)
     state = .fieldStart
   }
@@ -186,8 +196,9 @@ package struct CSVReader: Sendable {
   private mutating func endRecord(_ rows: inout [CSVRow]) throws(CSVFailure) {
     guard begun else { return }
     try endField()
-    rows.append(CSVRow(line: recordLine, fields: fields))
+    rows.append(CSVRow(line: recordLine, fields: fields, isQuoted: isQuoted))
     fields.removeAll(keepingCapacity: true)
+    isQuoted.removeAll(keepingCapacity: true)
     recordBytes = 0
     begun = false
   }

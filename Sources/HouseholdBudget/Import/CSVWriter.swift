@@ -24,6 +24,18 @@ package struct CSVWriter: Sendable {
     return String(decoding: bytes, as: UTF8.self)
   }
 
+  /// One record as a line in which nil is nothing at all and empty text is `""`: `CSVReader` tells them apart.
+  package func lineKeepingNulls(_ fields: [String?]) -> String {
+    precondition(fields.count > 1, "A lone null would be a blank line, which is no record.")
+    var bytes: [UInt8] = []
+    for (index, field) in fields.enumerated() {
+      if index > 0 { bytes.append(separator) }
+      if let field { append(field, to: &bytes, alone: field.isEmpty) }
+    }
+    bytes.append(UInt8(ascii: "\n"))
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
   private func append(_ field: String, to bytes: inout [UInt8], alone: Bool) {
     let quote = UInt8(ascii: "\"")
     let mustQuote =

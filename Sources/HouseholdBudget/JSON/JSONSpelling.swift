@@ -53,15 +53,18 @@ func nearest(to word: String, among known: [String]) -> String {
   return " (did you mean \(quoted(best.0))?)"
 }
 
-/// The letters to insert, delete or replace to make one word the other (Levenshtein).
+/// The letters to insert, delete, replace or swap to make one word the other (optimal string alignment).
 private func distance(_ a: [Unicode.Scalar], _ b: [Unicode.Scalar]) -> Int {
+  var beforeLast: [Int] = []
   var last = Array(0...b.count)
   for (i, letter) in a.enumerated() {
     var current = [i + 1]
     for (j, other) in b.enumerated() {
-      current.append(min(last[j + 1] + 1, current[j] + 1, last[j] + (letter == other ? 0 : 1)))
+      var least = min(last[j + 1] + 1, current[j] + 1, last[j] + (letter == other ? 0 : 1))
+      if i > 0, j > 0, letter == b[j - 1], other == a[i - 1] { least = min(least, beforeLast[j - 1] + 1) }
+      current.append(least)
     }
-    last = current
+    (beforeLast, last) = (last, current)
   }
   return last[b.count]
 }

@@ -7,7 +7,7 @@ struct HelpCommand: Command {
   func run(_ invocation: Invocation, output: Output) async throws -> ExitCode {
     let command = try invocation.optionalOperand("COMMAND").map { name throws(CommandError) in
       guard let command = invocation.table.command(named: name) else {
-        throw .unknown("command", name, among: invocation.table.commands.map(\.name))
+        throw CommandError.unknown("command", name, among: invocation.table.commands.map(\.name))
       }
       return command
     }

@@ -1,0 +1,77 @@
+import HouseholdRecords
+
+/// A calendar day as a bank wrote it, and what it says about the order of day and month in its file.
+///
+/// The day is the one that is written, whatever time or zone stands behind it.
+struct DayText: Hashable, Sendable {
+  /// Which number comes first where the year does not.
+  enum Order: Hashable, Sendable {
+    case dayFirst, monthFirst
+  }
+
+  private let numbers: [Int]
+  private let isYearFirst: Bool
+  private let hasPoints: Bool
+
+  /// Reads three numbers between points, slashes or hyphens, or eight digits; nil for anything else.
+  init?(_ text: String) {
+    let trimmed = text.unicodeScalars.split(omittingEmptySubsequences: true) { $0.properties.isWhitespace }
+    guard let word = trimmed.first else { return nil }
+    let day = Array(word.prefix { $0 != "T" })
+    if day.count == 8, let digits = number(day[...]) {
+      numbers = [digits / 10_000, digits / 100 % 100, digits % 100]
+      (isYearFirst, hasPoints) = (true, false)
+      return
+    }
+    guard let separator = day.first(where: { $0 == "." || $0 == "/" || $0 == "-" }) else { return nil }
+    var parts = day.split(separator: separator, omittingEmptySubsequences: false)
+    if separator == ".", parts.count == 4, parts[3].isEmpty { parts.removeLast() }
+    let values = parts.compactMap(number)
+    guard parts.count == 3, values.count == 3 else { return nil }
+    let isYearFirst = parts[0].count == 4
+    self.isYearFirst = isYearFirst
+    hasPoints = separator == "."
+    let year = isYearFirst ? parts[0] : parts[2]
+    let others = isYearFirst ? parts[1...2] : parts[0...1]
+    guard year.count == 4 || year.count == 2, others.allSatisfy({ $0.count <= 2 }) else { return nil }
+    numbers = values.enumerated().map { index, value in
+      guard index == 2, !isYearFirst, year.count == 2 else { return value }
+      return value < 70 ? 2000 + value : 1900 + value
+    }
+  }
+
+  /// The order that this day alone proves; nil when it could be either, or when the year comes first.
+  var evidence: Order? {
+    if isYearFirst { return nil }
+    if hasPoints { return .dayFirst }
+    if numbers[0] > 12, numbers[1] <= 12 { return .dayFirst }
+    if numbers[1] > 12, numbers[0] <= 12 { return .monthFirst }
+    return nil
+  }
+
+  /// The day, once the order of the file is known.
+  func day(_ order: Order?) throws(FieldMisfit) -> CalendarDay {
+    let day: CalendarDay?
+    if isYearFirst {
+      day = CalendarDay(year: numbers[0], month: numbers[1], day: numbers[2])
+    } else if numbers[0] == numbers[1] {
+      day = CalendarDay(year: numbers[2], month: numbers[0], day: numbers[1])
+    } else {
+      guard let order = order ?? evidence else {
+        throw FieldMisfit(reason: "it cannot be told whether the day or the month comes first")
+      }
+      let (first, second) = (numbers[0], numbers[1])
+      day =
+        order == .dayFirst
+        ? CalendarDay(year: numbers[2], month: second, day: first)
+        : CalendarDay(year: numbers[2], month: first, day: second)
+    }
+    guard let day else { throw FieldMisfit(reason: "the calendar has no such day") }
+    return day
+  }
+}
+
+private func number(_ digits: ArraySlice<Unicode.Scalar>) -> Int? {
+  guard (1...8).contains(digits.count), digits.allSatisfy({ ("0"..."9").contains($0) }) else { return nil }
+  return digits.reduce(0) { $0 * 10 + Int($1.value - 0x30) }
+}

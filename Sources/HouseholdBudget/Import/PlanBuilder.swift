@@ -1,0 +1,169 @@
+import HouseholdRecords
+
+/// Collects what an import would write, and finds or makes the accounts and categories that rows name.
+struct PlanBuilder {
+  let options: ImportOptions
+  let context: ImportContext
+  private(set) var records: [ImportedRecord] = []
+  private(set) var added = 0
+  private(set) var known = 0
+  private(set) var skipped: [SkippedLine] = []
+
+  private var accounts: NameIndex
+  private var accountCurrencies: [RecordKey: String] = [:]
+  private var groups: NameIndex
+  private var categories: NameIndex
+  private var categoriesByGroup: [String: NameIndex] = [:]
+  /// The line on which each record of the file stands.
+  private var lines: [RecordKey: Int] = [:]
+  private var ordinals: [String: Int] = [:]
+
+  init(options: ImportOptions, context: ImportContext) {
+    self.options = options
+    self.context = context
+    accounts = NameIndex(type: "account")
+    groups = NameIndex(type: "category_group")
+    categories = NameIndex(type: "category")
+    for account in context.accounts {
+      accounts.add(id: account.id, name: account.name)
+      accountCurrencies[RecordKey(type: "account", id: account.id)] = account.currency
+    }
+    for group in context.groups { groups.add(id: group.id, name: group.name) }
+    for category in context.categories {
+      categories.add(id: category.id, name: category.name)
+      if let group = category.group { add(category.id, named: category.name, toGroup: group) }
+    }
+  }
+
+  // MARK: Rows
+
+  /// Notes that something in the file is not taken.
+  mutating func skip(line: Int, _ reason: String) { skipped.append(SkippedLine(line: line, reason: reason)) }
+
+  /// Notes that a record of the file is here already and stays as it is.
+  mutating func countKnown() { known += 1 }
+
+  /// Whether a record of the file is new here: else it is counted as known, or skipped when it stands there twice.
+  mutating func isNew(_ key: RecordKey, line: Int) throws -> Bool {
+    if let other = lines.updateValue(line, forKey: key) {
+      skip(line: line, "the id \(quoted(key.id)) stands on line \(other) already")
+      return false
+    }
+    guard try context.presence(key) == .absent else {
+      known += 1
+      return false
+    }
+    return true
+  }
+
+  /// Takes a record of the file, which must be new.
+  mutating func add(_ record: ImportedRecord) {
+    added += 1
+    records.append(record)
+  }
+
+  /// The import id of a row that no bank named: it follows from the account, the day, the amount and the text.
+  ///
+  /// Equal rows of one file are told apart by their order among themselves, so that statements that overlap meet as
+  /// long as they hold whole days. Texts are compared folded: encoding, case and line ends make no difference.
+  mutating func importID(account: String?, date: String, amount: Int64, text: [String]) -> String {
+    let parts = ["household/import/1", account ?? "", date, String(amount)] + text.map(Folding.key)
+    let content = ContentID.spelled(parts)
+    let ordinal = ordinals[content, default: 0] + 1
+    ordinals[content] = ordinal
+    return ContentID.id(parts + [String(ordinal)], sha256: context.sha256)
+  }
+
+  // MARK: Accounts and categories
+
+  /// The account with this name or id, made if it is not there.
+  mutating func account(_ word: String, currency: String?) throws -> String {
+    if let id = accounts.find(word) { return id }
+    let id = try idForNew("account", folded: Folding.key(word))
+    accounts.add(id: id, name: word)
+    accountCurrencies[RecordKey(type: "account", id: id)] = currency
+    try make("account", id, ["name": .text(word), "currency": currency.map(FieldValue.text) ?? .null])
+    return id
+  }
+
+  /// The currency of an account, as far as it is known.
+  func currency(ofAccount id: String) -> String? { accountCurrencies[RecordKey(type: "account", id: id)] }
+
+  /// The account that a word of the options names, if it is there: its currency counts before its rows are read.
+  func currency(ofAccountNamed word: String) -> String? { accounts.find(word).flatMap { currency(ofAccount: $0) } }
+
+  /// The category with this name or id, made if it is not there.
+  ///
+  /// `Income:Tax` is the category Tax of the group Income, unless a category has that whole name. A new category goes
+  /// into the group that it names, else into Living.
+  mutating func category(_ word: String) throws -> String {
+    if let id = categories.find(word) { return id }
+    var (group, name) = (BudgetSchema.BuiltIn.living, word)
+    if let colon = word.unicodeScalars.firstIndex(of: ":"), let named = groups.find(String(word[..<colon])) {
+      (group, name) = (named, String(word[word.unicodeScalars.index(after: colon)...]))
+      if let id = categoriesByGroup[group]?.find(name) { return id }
+    }
+    let id = try idForNew("category", folded: Folding.key(word))
+    categories.add(id: id, name: word)
+    add(id, named: name, toGroup: group)
+    try make("category", id, ["name": .text(name), "group": .text(group)])
+    return id
+  }
+
+  private mutating func add(_ category: String, named name: String?, toGroup group: String) {
+    categoriesByGroup[group, default: NameIndex(type: "category")].add(id: category, name: name)
+  }
+
+  /// The id that follows from the name; of names that were deleted here before, the next one.
+  ///
+  /// An id that is here under another name now (it was renamed) is taken: whoever renamed it goes on getting its rows.
+  private func idForNew(_ type: String, folded: String) throws -> String {
+    var parts = ["household/\(type)", folded]
+    while true {
+      let id = ContentID.id(parts, sha256: context.sha256)
+      if try context.presence(RecordKey(type: type, id: id)) != .deleted { return id }
+      parts.append("again")
+    }
+  }
+
+  private mutating func make(_ type: String, _ id: String, _ fields: [String: FieldValue]) throws {
+    guard try context.presence(RecordKey(type: type, id: id)) == .absent else { return }
+    records.append(ImportedRecord(type: type, id: id, fields: fields, isWeak: true))
+  }
+}
+
+/// Records of one type by their folded names and by their ids; names go first.
+private struct NameIndex {
+  private let type: String
+  private var byName: [String: String] = [:]
+  private var ids: Set<RecordKey> = []
+
+  init(type: String) { self.type = type }
+
+  /// Of several with one name the smallest id counts, as in a merge of equal names.
+  mutating func add(id: String, name: String?) {
+    ids.insert(RecordKey(type: type, id: id))
+    guard let name else { return }
+    let key = Folding.key(name)
+    if let other = byName[key], !id.utf8.lexicographicallyPrecedes(other.utf8) { return }
+    byName[key] = id
+  }
+
+  func find(_ word: String) -> String? {
+    if let id = byName[Folding.key(word)] { return id }
+    return ids.contains(RecordKey(type: type, id: word)) ? word : nil
+  }
+}
+
+/// Ids that follow from content, so that two devices that import the same thing make one record.
+enum ContentID {
+  /// 32 hexadecimal digits of SHA-256 over the parts, each with its length in front.
+  static func id(_ parts: [String], sha256: ([UInt8]) -> [UInt8]) -> String {
+    hexadecimal(sha256(Array(spelled(parts).utf8)).prefix(16))
+  }
+
+  /// The parts as one text that no other parts have.
+  static func spelled(_ parts: [String]) -> String {
+    parts.map { "\($0.utf8.count):\($0)" }.joined(separator: ",")
+  }
+}

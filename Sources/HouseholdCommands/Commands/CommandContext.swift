@@ -1,0 +1,58 @@
+import HouseholdKit
+package import HouseholdNode
+import HouseholdRecords
+
+extension Invocation {
+  /// The data directory as a value.
+  package func directory() throws(CommandError) -> DataDirectory { DataDirectory(try dataDirectory()) }
+}
+
+extension CommandError {
+  /// What a lower room says, as an error of a command.
+  init(_ error: NodeError) {
+    let exitCode: ExitCode =
+      switch error.code {
+      case .nodeNotRunning: .nodeNotRunning
+      case .nodeRunning, .network: .tryAgain
+      case .notAllowed: .notAllowed
+      case .noHousehold, .householdExists, .dataDirectory, .keys, .notFound, .badArgument, .pairing, .store: .failed
+      }
+    self.init(code: error.code.rawValue, message: error.message, remedy: error.remedy, exitCode: exitCode)
+  }
+
+  init(_ error: HouseholdError) {
+    self.init(
+      code: error.code, message: error.message,
+      remedy: error.isTemporary ? "Try again in a moment." : "Correct the value, and try again.",
+      exitCode: error.isTemporary ? .tryAgain : .failed)
+  }
+}
+
+/// Opens the household for a command, and closes it whatever happens.
+func withHousehold<Result>(
+  _ invocation: Invocation, readOnly: Bool, _ body: (Household) throws -> Result
+) throws -> Result {
+  let household = try Household(invocation.directory(), readOnly: readOnly)
+  defer { household.close() }
+  return try body(household)
+}
+
+extension Household {
+  /// The type of this name, or the error that quotes it.
+  func requireType(_ name: String) throws(CommandError) -> RecordType {
+    guard let type = schema.type(name) else {
+      throw CommandError.unknown("record type", name, among: schema.types.map(\.name))
+    }
+    return type
+  }
+}
+
+extension RecordType {
+  /// The field of this name, or the error that quotes it.
+  func requireField(_ name: String) throws(CommandError) -> FieldDefinition {
+    guard let field = field(name) else {
+      throw CommandError.unknown("field", name, among: fields.map(\.name), place: " of \(self.name)")
+    }
+    return field
+  }
+}

@@ -1,0 +1,124 @@
+import HouseholdNode
+import HouseholdRecords
+
+/// `invite`: makes a one-time invitation.
+struct InviteCommand: Command {
+  let description = CommandDescription(
+    "invite", group: .household, summary: "Invite a partner, or another device of yours.",
+    discussion: """
+      Prints a one-time code, and a link that holds it with this node's address. The other device joins with \
+      `household join`. The node must run; a code lasts ten minutes and three wrong tries lock it.
+      """,
+    operands: [Operand("MEMBER", .optional, help: "The name of the person to invite.")],
+    options: [
+      .flag("device", help: "Invite another device of your own instead of a person."),
+      .flag("read-only", help: "The invited person may read and not write."),
+      .value("expires", "DURATION", kind: .duration, help: "How long the code lasts; default: 10m."),
+      .flag("wait", help: "Wait until the invitation is used or has expired."),
+    ])
+
+  func run(_ invocation: Invocation, output: Output) async throws -> ExitCode {
+    let member = invocation.optionalOperand("MEMBER")
+    let isDevice = invocation.flag("device")
+    guard isDevice != (member != nil) else {
+      throw CommandError.usage(
+        isDevice ? "--device invites a device of your own and takes no member." : "whom do you want to invite?",
+        remedy: "Say household invite NAME, or household invite --device.", code: "memberMissing")
+    }
+    let lifetime = invocation.milliseconds("expires") ?? 10 * 60_000
+    let directory = try invocation.directory()
+    try directory.requireHousehold()
+    let client = try ControlClient.require(directory)
+    defer { client.hangUp() }
+    let role: Role = invocation.flag("read-only") ? .readOnly : .member
+    let response = try client.ask(
+      .invite(member: member, role: role.rawValue, lifetimeMilliseconds: lifetime))
+    guard case .invitation(let made) = response else { throw Self.confused }
+    try output.result(InvitationShown(made)) { try show(made, output: output) }
+    return invocation.flag("wait") ? try wait(for: made, client: client, output: output) : .done
+  }
+
+  private func show(_ made: InvitationFacts, output: Output) throws {
+    try output.line("Code:  \(output.styled(made.code, .bold))")
+    try output.line("Link:  \(made.link)")
+    try output.line("For \(made.member) (\(made.role)), until \(Instant(milliseconds: made.expiresAt).rfc3339).")
+    if output.isTerminal, let code = QRCode(made.link) {
+      for line in code.terminalLines(colors: true) { try output.line(line) }
+    }
+    output.note("On the other device: household join \(quoted(made.link))")
+  }
+
+  private func wait(for made: InvitationFacts, client: ControlClient, output: Output) throws -> ExitCode {
+    while true {
+      guard case .invitations(let open) = try client.ask(.invitations) else { throw Self.confused }
+      if !open.contains(where: { $0.code == made.code }) {
+        let isOver = SystemClock.now.milliseconds >= made.expiresAt
+        output.note(isOver ? "The invitation has expired." : "The invitation is used or closed.")
+        return isOver ? .tryAgain : .done
+      }
+      Pause.milliseconds(300)
+    }
+  }
+
+  static var confused: CommandError {
+    CommandError(
+      code: "unexpected", message: "The node answered something else than was asked.",
+      remedy: "Use the same version of household for node and command.")
+  }
+}
+
+/// `invitations`: lists open invitations, or cancels one.
+struct InvitationsCommand: Command {
+  let description = CommandDescription(
+    "invitations", group: .household, summary: "List open invitations, or cancel one.",
+    operands: [
+      Operand("cancel", .optional, kind: .choice(["cancel"]), help: "Take an invitation back."),
+      Operand("CODE", .optional, help: "The code of the invitation to cancel."),
+    ])
+
+  func run(_ invocation: Invocation, output: Output) async throws -> ExitCode {
+    let directory = try invocation.directory()
+    try directory.requireHousehold()
+    let client = try ControlClient.require(directory)
+    defer { client.hangUp() }
+    if invocation.optionalOperand("cancel") != nil {
+      guard let code = invocation.optionalOperand("CODE") else {
+        throw CommandError.usage(
+          "which invitation?", remedy: "Say household invitations cancel CODE.", code: "codeMissing")
+      }
+      _ = try client.ask(.cancel(code: code))
+      try output.result(["cancelled": code]) { try output.line("The invitation is cancelled.") }
+      return .done
+    }
+    guard case .invitations(let open) = try client.ask(.invitations) else { throw InviteCommand.confused }
+    try output.result(["invitations": open.map(InvitationShown.init)]) {
+      if open.isEmpty { return try output.line("There is no open invitation.") }
+      var table = TableOutput([.text("CODE"), .text("MEMBER"), .text("ROLE"), .text("EXPIRES")])
+      for invitation in open {
+        table.add([
+          invitation.code, invitation.member, invitation.role,
+          Instant(milliseconds: invitation.expiresAt).rfc3339,
+        ])
+      }
+      try output.table(table)
+    }
+    return .done
+  }
+}
+
+/// An invitation in the JSON of the contract.
+private struct InvitationShown: Encodable {
+  var code: String
+  var link: String
+  var expiresAt: String
+  var member: String
+  var role: String
+
+  init(_ facts: InvitationFacts) {
+    code = facts.code
+    link = facts.link
+    expiresAt = Instant(milliseconds: facts.expiresAt).rfc3339
+    member = facts.member
+    role = facts.role
+  }
+}

@@ -1,0 +1,106 @@
+import Glibc
+import HouseholdNode
+import HouseholdRecords
+import HouseholdTransport
+import Synchronization
+
+/// `node`: the long-running process.
+struct NodeCommand: Command {
+  let description = CommandDescription(
+    "node", group: .sync, summary: "Run this device's node until it is stopped.",
+    discussion: """
+      Listens for the household's other devices, dials them, and exchanges changes. It prints `listening on \
+      HOST:PORT` once it can be reached, and stops on SIGTERM or Ctrl-C after saying goodbye to its peers.
+      """,
+    options: [
+      .value("listen", "HOST:PORT", kind: .address, help: "Where to listen; default: [::]:7411. Port 0 picks one."),
+      .value(
+        "advertise", "HOST:PORT", kind: .address, repeatable: true,
+        help: "Tell others this address instead of the machine's own."),
+      .value("peer", "HOST:PORT", kind: .address, repeatable: true, help: "Dial this node."),
+      .flag("no-discovery", help: "Do not look for devices on the local network (discovery is not built yet)."),
+    ])
+
+  func run(_ invocation: Invocation, output: Output) async throws -> ExitCode {
+    let configuration = NodeConfiguration(
+      directory: try invocation.directory(), listen: try Self.address(invocation.value("listen") ?? "[::]:7411"),
+      advertise: try invocation.values("advertise").map(Self.address),
+      peers: try invocation.values("peer").map(Self.address), version: CommandLineTool.version,
+      log: Log(isOn: !invocation.isQuiet))
+    StopSignals.catchThem()
+    let node = try Node(configuration) { address in
+      do {
+        try output.line("listening on \(address)")
+      } catch {
+        // Nobody reads what we print; the node runs all the same.
+        output.note("listening on \(address)")
+      }
+    }
+    try await node.start()
+    await StopSignals.wait()
+    output.note("stopping")
+    try await node.stop()
+    return .done
+  }
+
+  static func address(_ text: String) throws(CommandError) -> SocketAddress {
+    do {
+      return try SocketAddress(parsing: text)
+    } catch {
+      throw CommandError.usage(
+        "\(error)", remedy: "Write HOST:PORT, or [HOST]:PORT for an IPv6 address.", code: "badAddress")
+    }
+  }
+}
+
+/// SIGTERM and SIGINT as something to wait for: the handler only writes a byte into a pipe.
+private enum StopSignals {
+  private static let readEnd = Atomic<Int32>(-1)
+  private static let writeEnd = Atomic<Int32>(-1)
+
+  static func catchThem() {
+    var ends: [Int32] = [-1, -1]
+    precondition(unsafe pipe(&ends) == 0, "a process has room for a pipe")
+    readEnd.store(ends[0], ordering: .sequentiallyConsistent)
+    writeEnd.store(ends[1], ordering: .sequentiallyConsistent)
+    for number in [SIGTERM, SIGINT] {
+      _ = signal(number) { _ in
+        var byte: UInt8 = 1
+        _ = unsafe write(StopSignals.writeEnd.load(ordering: .sequentiallyConsistent), &byte, 1)
+      }
+    }
+  }
+
+  /// Returns when one of them has come; waits on a thread of its own.
+  static func wait() async {
+    await withCheckedContinuation { continuation in
+      ThreadOfItsOwn.run {
+        var byte: UInt8 = 0
+        while unsafe read(readEnd.load(ordering: .sequentiallyConsistent), &byte, 1) < 0 && errno == EINTR {}
+        continuation.resume()
+      }
+    }
+  }
+}
+
+/// Runs something that waits without holding a thread of the shared pool.
+enum ThreadOfItsOwn {
+  private final class Body {
+    let run: @Sendable () -> Void
+    init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+  }
+
+  static func run(_ body: @escaping @Sendable () -> Void) {
+    let context = unsafe Unmanaged.passRetained(Body(body)).toOpaque()
+    var thread = pthread_t()
+    let result = unsafe pthread_create(
+      &thread, nil,
+      { context in
+        guard let context = unsafe context else { return nil }
+        unsafe Unmanaged<Body>.fromOpaque(context).takeRetainedValue().run()
+        return nil
+      }, context)
+    precondition(result == 0, "a process that has just started can have one more thread")
+    pthread_detach(thread)
+  }
+}

@@ -1,0 +1,189 @@
+package import HouseholdNode
+package import HouseholdRecords
+internal import HouseholdReplica
+internal import HouseholdTrust
+
+/// The records of a household on this device: reads and writes them beside a running node, or without one.
+///
+/// Writes are captured like any program's and synced by the node. Not for more than one thread at a time.
+package final class Household {
+  private let access: RecordAccess
+  private let directory: DataDirectory
+  private let isReadOnly: Bool
+  /// What kinds of records there are.
+  package let schema: Schema
+
+  /// A record as it shows.
+  package struct Record: Hashable, Sendable {
+    package var type: RecordType
+    package var id: String
+    /// In the order of the type's fields.
+    package var values: [FieldValue]
+
+    /// The fields by name.
+    package var fields: [String: FieldValue] {
+      Dictionary(uniqueKeysWithValues: zip(type.fields.map(\.name), values))
+    }
+  }
+
+  /// Who did something, and when; without names for what is not sealed yet, which was written on this device.
+  package struct Authorship: Hashable, Sendable {
+    package var member: String?
+    package var device: String?
+    package var at: Instant
+  }
+
+  /// Opens the household in a data directory.
+  package init(_ directory: DataDirectory, readOnly: Bool = false) throws {
+    try directory.requireHousehold()
+    self.directory = directory
+    isReadOnly = readOnly
+    access = try Self.guarded {
+      try RecordAccess(path: directory.replica, readOnly: readOnly, cryptography: OpenSSLCryptography())
+    }
+    schema = access.schema
+  }
+
+  /// Closes the file, and tells the node that something may have been written.
+  package func close() {
+    access.close()
+    if !isReadOnly { tellNode() }
+  }
+
+  /// The node notices commits by itself; a word from us only makes it quicker, so its silence does not matter.
+  private func tellNode() {
+    do {
+      guard let client = try ControlClient.connect(directory) else { return }
+      defer { client.hangUp() }
+      _ = try client.ask(.poke)
+    } catch {
+      return
+    }
+  }
+
+  /// Calls `body` with each record of the type in order, without holding them all.
+  package func forEach(
+    _ type: RecordType, where conditions: [(field: String, value: FieldValue)] = [], order: String? = nil,
+    limit: Int? = nil, _ body: (Record) throws -> Void
+  ) throws {
+    try Self.guarded {
+      try access.forEach(type, where: conditions, order: order, limit: limit) { shown in
+        try body(Record(type: type, id: shown.key.id, values: shown.values))
+      }
+    }
+  }
+
+  /// One record; nil if it is not there.
+  package func record(_ type: RecordType, _ id: String) throws -> Record? {
+    try Self.guarded { try access.record(type, id) }.map { Record(type: type, id: id, values: $0.values) }
+  }
+
+  /// How many records the type has.
+  package func count(_ type: RecordType) throws -> Int64 { try Self.guarded { try access.count(type) } }
+
+  /// Who made the record and who changed it last.
+  package func provenance(_ type: RecordType, _ id: String) throws -> (created: Authorship, modified: Authorship)? {
+    try Self.guarded { try access.provenance(type, id) }.map { pair in
+      (
+        created: Authorship(member: pair.created.member, device: pair.created.device, at: pair.created.at),
+        modified: Authorship(member: pair.modified.member, device: pair.modified.device, at: pair.modified.at)
+      )
+    }
+  }
+
+  /// Sets the named fields, and makes the record if it is not there; returns whether it was made.
+  @discardableResult
+  package func put(_ type: RecordType, _ id: String, _ fields: [(name: String, value: FieldValue)]) throws -> Bool {
+    try Self.guarded { try access.put(type, id, fields) }
+  }
+
+  /// Deletes records, all or none; returns the ids that were not there, in which case nothing was deleted.
+  package func delete(_ type: RecordType, _ ids: [String]) throws -> [String] {
+    try Self.guarded {
+      try access.transaction {
+        let missing = try ids.filter { try access.record(type, $0) == nil }
+        guard missing.isEmpty else { return missing }
+        for id in ids { _ = try access.delete(type, id) }
+        return []
+      }
+    }
+  }
+
+  /// Runs the body in one transaction: others see all of it or nothing.
+  package func transaction<Result>(_ body: () throws -> Result) throws -> Result {
+    try Self.guarded { try access.transaction(body) }
+  }
+
+  /// Runs the body in one transaction whose writes are generated: whatever a person wrote goes before them.
+  package func generating<Result>(_ body: () throws -> Result) throws -> Result {
+    try Self.guarded { try access.generating(body) }
+  }
+
+  /// Whether anything was ever heard of this id, dead or alive.
+  package func isKnown(_ type: RecordType, _ id: String) throws -> Bool {
+    try Self.guarded { try access.isKnown(type, id) }
+  }
+
+  /// A new id for a record.
+  package static func newID() -> String { hexadecimal(SecureRandom.bytes(16)) }
+
+  /// SHA-256 of the bytes.
+  package static func sha256(_ bytes: [UInt8]) -> [UInt8] { OpenSSLCryptography().sha256(bytes) }
+
+  /// Turns what the store says into what whoever acts needs.
+  static func guarded<Result>(_ body: () throws -> Result) throws -> Result {
+    do {
+      return try body()
+    } catch let error as ReplicaError {
+      throw HouseholdError(error)
+    }
+  }
+}
+
+/// Why something about the records could not be done.
+package struct HouseholdError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// A stable word in camel case.
+  package var code: String
+  /// One sentence.
+  package var message: String
+  /// Whether it may work later: another program holds the file locked.
+  package var isTemporary: Bool
+
+  init(_ error: ReplicaError) {
+    code = error.code.rawValue
+    message = error.message
+    isTemporary = error.code == .databaseLocked
+  }
+
+  package var description: String { message }
+}
+
+/// Sync health of a household, with the node running or not.
+package enum HouseholdStatus {
+  /// What the file and, if it runs, the node say now.
+  package static func report(_ directory: DataDirectory, now: Instant) throws -> StatusReport {
+    try directory.requireHousehold()
+    let facts = try Household.guarded {
+      try StatusFacts.read(path: directory.replica, cryptography: OpenSSLCryptography())
+    }
+    return StatusJudge.report(facts, live: try live(directory), now: now)
+  }
+
+  private static func live(_ directory: DataDirectory) throws -> LiveFacts? {
+    guard let client = try ControlClient.connect(directory) else { return nil }
+    defer { client.hangUp() }
+    guard case .status(let live) = try client.ask(.status) else { return nil }
+    return live
+  }
+
+  /// Who belongs to the household, as the file says.
+  package static func membership(
+    _ directory: DataDirectory
+  ) throws -> (state: MembershipState, device: DeviceID, lastSeen: [DeviceID: Instant]) {
+    try directory.requireHousehold()
+    let facts = try Household.guarded {
+      try StatusFacts.read(path: directory.replica, cryptography: OpenSSLCryptography())
+    }
+    return (facts.membership, facts.identity.device, facts.peers.compactMapValues(\.lastSeen))
+  }
+}

@@ -1,0 +1,33 @@
+/// What a command asks the running node over the control socket; JSON with a length in front.
+package enum ControlRequest: Codable, Hashable, Sendable {
+  /// What only the node knows of sync health.
+  case status
+  /// Look for edits now: a program of ours has just committed some.
+  case poke
+  /// Make an invitation; without a member, for another device of this one.
+  case invite(member: String?, role: String, lifetimeMilliseconds: Int64)
+  /// The open invitations.
+  case invitations
+  /// Take an invitation back.
+  case cancel(code: String)
+}
+
+/// What the node answers.
+package enum ControlResponse: Codable, Hashable, Sendable {
+  case done
+  case status(LiveFacts)
+  case invitation(InvitationFacts)
+  case invitations([InvitationFacts])
+  case failed(code: String, message: String, remedy: String)
+}
+
+/// An invitation as commands show it.
+package struct InvitationFacts: Codable, Hashable, Sendable {
+  /// In groups of four.
+  package var code: String
+  package var link: String
+  package var member: String
+  package var role: String
+  /// Milliseconds since 1970.
+  package var expiresAt: Int64
+}

@@ -1,0 +1,147 @@
+internal import HouseholdRecords
+internal import HouseholdReplica
+internal import HouseholdSync
+internal import HouseholdTransport
+internal import HouseholdTrust
+
+/// Keeps a link to every other device: dials where it was last seen, where it says it is, and where we were told to.
+///
+/// On the replica's thread, like the driver. Unchecked for the same reason.
+final class LinkKeeper: @unchecked Sendable {
+  /// Someone to keep a link to.
+  private struct Target {
+    /// Known from the membership log, or as soon as a given address has answered.
+    var device: DeviceID?
+    /// Addresses that a person gave (`--peer`).
+    var given: [SocketAddress]
+    var retry = RetryPolicy()
+    var dueAt = Tick(milliseconds: 0)
+    var dial: Dial?
+  }
+
+  private let driver: SyncDriver
+  private let dialer: LinkDialer
+  private let owner: any LinkOwner
+  private var targets: [Target]
+  private var random = SecureRandom()
+  private var isStopped = false
+  private var lastReset = Tick(milliseconds: 0)
+
+  init(driver: SyncDriver, links: LinkSet, owner: any LinkOwner, given: [SocketAddress]) {
+    self.driver = driver
+    dialer = LinkDialer(links: links)
+    self.owner = owner
+    targets = given.map { Target(device: nil, given: [$0]) }
+  }
+
+  /// Dials whoever is due; called about once a second, and whenever something changed.
+  func look() {
+    guard !isStopped else { return }
+    let now = EventLoop.now
+    addMembers()
+    for index in targets.indices where targets[index].dial == nil && targets[index].dueAt <= now {
+      if let device = targets[index].device, driver.isConnected(device) { continue }
+      let addresses = addresses(of: targets[index])
+      guard !addresses.isEmpty else { continue }
+      dial(index, addresses)
+    }
+  }
+
+  /// A device of the household that is new here becomes a target.
+  private func addMembers() {
+    let membership = driver.replica.membershipNow
+    let known = Set(targets.compactMap(\.device))
+    for device in membership.devices.keys.sorted()
+    where device != driver.replica.identity.device && membership.admits(device) && !known.contains(device) {
+      targets.append(Target(device: device, given: []))
+    }
+  }
+
+  private func addresses(of target: Target) -> [SocketAddress] {
+    var list = target.given
+    for known in target.device.flatMap({ driver.contacts[$0]?.addresses }) ?? [] {
+      do {
+        let address = try SocketAddress(parsing: known.address)
+        if !list.contains(address) { list.append(address) }
+      } catch {
+        driver.log.note("a peer told an address that is none", ["error": "\(error)"])
+      }
+    }
+    return list
+  }
+
+  private func dial(_ index: Int, _ addresses: [SocketAddress]) {
+    targets[index].dueAt = EventLoop.now.advanced(
+      byMilliseconds: targets[index].retry.next(random: random.next()))
+    let place = targets[index].given
+    let device = targets[index].device
+    targets[index].dial = dialer.dial(addresses, for: .household, owner: owner) { [driver, self] outcome in
+      driver.loop.submit { self.dialled(device: device, given: place, outcome) }
+    }
+  }
+
+  private func dialled(device: DeviceID?, given: [SocketAddress], _ outcome: DialOutcome) {
+    guard let index = targets.firstIndex(where: { $0.device == device && $0.given == given }) else { return }
+    targets[index].dial = nil
+    let found = outcome.link?.identity?.peer?.device
+    if let found, device == nil, found != driver.replica.identity.device { adopt(found, at: index) }
+    guard let device = device ?? found else { return }
+    let now = SystemClock.now.milliseconds
+    driver.change(device) { contact in
+      for attempt in outcome.attempts {
+        let text = attempt.address.description
+        if !contact.addresses.contains(where: { $0.address == text }) {
+          contact.addresses.append(PeerContact.TriedAddress(address: text))
+        }
+        contact.tried(text, at: now, error: attempt.error)
+      }
+      contact.addresses = Array(contact.addresses.prefix(Limits.addressesPerDevice))
+      if outcome.link == nil, let error = outcome.attempts.last?.error { contact.lastError = error }
+    }
+  }
+
+  /// A given address has answered: from now on it belongs to that device.
+  private func adopt(_ device: DeviceID, at index: Int) {
+    targets[index].device = device
+    for other in targets.indices.reversed() where other != index && targets[other].device == device {
+      targets[index].given += targets[other].given.filter { !targets[index].given.contains($0) }
+      targets[other].dial?.cancel()
+      targets.remove(at: other)
+    }
+  }
+
+  /// A session with the device got going: the next loss starts from the shortest wait.
+  func connected(_ device: DeviceID) {
+    for index in targets.indices where targets[index].device == device {
+      targets[index].retry.reset()
+      targets[index].dueAt = EventLoop.now.advanced(byMilliseconds: RetryPolicy.shortest)
+    }
+  }
+
+  /// A link ended; it is dialled again after a moment.
+  func disconnected(_ device: DeviceID) {
+    for index in targets.indices where targets[index].device == device {
+      targets[index].dueAt = max(
+        targets[index].dueAt,
+        EventLoop.now.advanced(byMilliseconds: targets[index].retry.next(random: random.next())))
+    }
+  }
+
+  /// There is something to tell: whoever is away is tried again soon, at most once a second.
+  func tryAgainSoon() {
+    let now = EventLoop.now
+    guard now >= lastReset.advanced(byMilliseconds: 1000) else { return }
+    lastReset = now
+    for index in targets.indices {
+      targets[index].retry.reset()
+      targets[index].dueAt = min(targets[index].dueAt, now)
+    }
+    look()
+  }
+
+  /// Dials nobody any more.
+  func stop() {
+    isStopped = true
+    for target in targets { target.dial?.cancel() }
+  }
+}

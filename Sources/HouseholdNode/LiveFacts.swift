@@ -1,0 +1,80 @@
+/// What only the running node knows, as it tells it over the control socket.
+package struct LiveFacts: Codable, Hashable, Sendable {
+  package var pid: Int32
+  /// Milliseconds since 1970.
+  package var startedAt: Int64
+  /// Where it listens, `HOST:PORT`.
+  package var listening: [String]
+  package var version: String
+  /// What keeps it from listening, if anything.
+  package var listenError: String?
+  /// What the store said when it failed last, until it works again.
+  package var storeError: StoreError?
+  /// By the device's id in hexadecimal digits.
+  package var peers: [String: Peer]
+
+  /// A fault of the store.
+  package struct StoreError: Codable, Hashable, Sendable {
+    /// A code of ``ReplicaError``.
+    package var code: String
+    package var message: String
+  }
+
+  /// A peer as of now.
+  package struct Peer: Codable, Hashable, Sendable {
+    package var connected: Bool
+    package var address: String?
+    /// Changesets that the peer has and that are missing here, as far as it said.
+    package var missingHere: UInt64
+    /// Whether both sides have confirmed everything, as of the last message.
+    package var synced: Bool
+    package var contact: PeerContact
+    /// The peer has other records though it has the same changesets (R5).
+    package var diverged: Bool
+  }
+}
+
+/// What is remembered of a peer for status; kept in the replica between contacts.
+package struct PeerContact: Codable, Hashable, Sendable {
+  package var addresses: [TriedAddress] = []
+  package var clockOffsetMs: Int64?
+  package var schemaVersion: UInt64?
+  package var programVersion: String?
+  package var bytesSent: UInt64 = 0
+  package var bytesReceived: UInt64 = 0
+  package var changesSent: UInt64 = 0
+  package var changesReceived: UInt64 = 0
+  /// The last thing that went wrong, until a sync is completed.
+  package var lastError: String?
+
+  package init() {}
+
+  /// An address of the peer and what came of trying it.
+  package struct TriedAddress: Codable, Hashable, Sendable {
+    package var address: String
+    /// Milliseconds since 1970.
+    package var lastTried: Int64?
+    package var error: String?
+
+    package init(address: String, lastTried: Int64? = nil, error: String? = nil) {
+      self.address = address
+      self.lastTried = lastTried
+      self.error = error
+    }
+  }
+
+  /// Remembers addresses that the peer told, newest first, within the limit.
+  mutating func learn(_ told: [String], limit: Int) {
+    let known = Dictionary(addresses.map { ($0.address, $0) }) { first, _ in first }
+    let fresh = told.map { known[$0] ?? TriedAddress(address: $0) }
+    let rest = addresses.filter { !told.contains($0.address) }
+    addresses = Array((fresh + rest).prefix(limit))
+  }
+
+  /// Remembers what came of trying an address.
+  mutating func tried(_ address: String, at milliseconds: Int64, error: String?) {
+    guard let index = addresses.firstIndex(where: { $0.address == address }) else { return }
+    addresses[index].lastTried = milliseconds
+    addresses[index].error = error
+  }
+}

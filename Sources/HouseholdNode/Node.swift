@@ -1,0 +1,223 @@
+internal import Glibc
+internal import HouseholdRecords
+internal import HouseholdReplica
+internal import HouseholdSync
+package import HouseholdTransport
+internal import HouseholdTrust
+
+/// How a node is to run.
+package struct NodeConfiguration: Sendable {
+  package var directory: DataDirectory
+  /// Where to listen; port 0 picks one.
+  package var listen: SocketAddress
+  /// What to tell others instead of the addresses of this machine.
+  package var advertise: [SocketAddress]
+  /// Nodes to dial.
+  package var peers: [SocketAddress]
+  package var version: String
+  package var log: Log
+
+  package init(
+    directory: DataDirectory, listen: SocketAddress, advertise: [SocketAddress], peers: [SocketAddress],
+    version: String, log: Log
+  ) {
+    self.directory = directory
+    self.listen = listen
+    self.advertise = advertise
+    self.peers = peers
+    self.version = version
+    self.log = log
+  }
+}
+
+/// The running process on a device: listens, dials, seals and syncs until it is told to stop.
+///
+/// Two threads: `links` for sockets and TLS, `work` for the replica, the engine and everything that decides. Unchecked:
+/// what changes is used on the work thread only.
+package final class Node: @unchecked Sendable {
+  private let configuration: NodeConfiguration
+  private let lock: DirectoryLock
+  private let work: EventLoop
+  private let linkLoop: EventLoop
+  private let links: LinkSet
+  private let replica: Replica
+  private let driver: SyncDriver
+  private let desk: InvitationDesk
+  private let pairing: PairingHost
+  private let mailbox: LinkMailbox
+  private let keeper: LinkKeeper
+  private let startedAt = SystemClock.now
+  private var listener: LinkListener?
+  private var listenError: String?
+  private var control: ControlSocket?
+  private var watcher: ReplicaWatcher?
+  private var isStopped = false
+  /// Called on the work thread once the node listens, with `HOST:PORT`.
+  private let ready: @Sendable (String) -> Void
+
+  /// Opens everything; nothing is listened to or dialled before `start`.
+  package init(_ configuration: NodeConfiguration, ready: @escaping @Sendable (String) -> Void) throws {
+    self.configuration = configuration
+    self.ready = ready
+    try configuration.directory.requireHousehold()
+    lock = try DirectoryLock(configuration.directory)
+    try configuration.directory.removeJoiningMark()
+    let keys = try NodeKeys(configuration.directory)
+    replica = try Replica(
+      path: configuration.directory.replica, cryptography: OpenSSLCryptography(), signer: keys.key)
+    guard replica.identity.device == keys.device.device else {
+      throw NodeError(
+        .keys, "The replica belongs to another device than the keys beside it.",
+        remedy: "Restore both from one copy, or pair this device again.")
+    }
+    work = try EventLoop()
+    linkLoop = try EventLoop()
+    links = LinkSet(loop: linkLoop, context: try keys.context())
+    var random = SecureRandom()
+    driver = try SyncDriver(
+      loop: work, replica: replica, bootNonce: .random(from: &random), programVersion: configuration.version,
+      log: configuration.log)
+    desk = try InvitationDesk(replica: replica, keys: keys)
+    pairing = PairingHost(desk: desk, hostPublicKey: keys.device.publicKey, log: configuration.log)
+    mailbox = LinkMailbox(driver: driver, pairing: pairing)
+    keeper = LinkKeeper(driver: driver, links: links, owner: mailbox, given: configuration.peers)
+    pairing.onPaired = { [driver] in driver.membershipChanged() }
+    driver.onConnected = { [keeper] in keeper.connected($0) }
+    driver.onDisconnected = { [keeper] device, _ in keeper.disconnected(device) }
+    driver.onLocalEdit = { [keeper] in keeper.tryAgainSoon() }
+  }
+
+  /// Begins: control socket, watcher, listener, dialling.
+  package func start() async throws {
+    try await onWork { [self] in
+      control = try ControlSocket(configuration.directory, loop: work) { [weak self] request in
+        self?.answer(request) ?? .failed(code: "nodeNotRunning", message: "The node is stopping.", remedy: "")
+      }
+      watcher = try ReplicaWatcher(configuration.directory, loop: work) { [weak self] in self?.driver.lookForEdits() }
+      try listen(first: true)
+      driver.lookForEdits()
+      keeper.look()
+      everySecond()
+    }
+  }
+
+  /// Says goodbye to all peers and closes everything.
+  package func stop() async throws {
+    try await onWork { [self] in
+      isStopped = true
+      keeper.stop()
+      listener?.close()
+      driver.stop()
+      watcher?.stop()
+      control?.stop()
+    }
+    await links.closeAll("the node is stopping")
+    try await onWork { [self] in replica.close() }
+    linkLoop.stop()
+    work.stop()
+  }
+
+  private func onWork(_ body: @escaping @Sendable () throws -> Void) async throws {
+    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+      work.submit {
+        do {
+          try body()
+          continuation.resume()
+        } catch {
+          continuation.resume(throwing: error)
+        }
+      }
+    }
+  }
+
+  // MARK: Listening
+
+  /// How often a taken port is tried again, in milliseconds.
+  private static let listenRetry: Int64 = 2000
+
+  private func listen(first: Bool) throws {
+    do {
+      let made = try LinkListener(configuration.listen, links: links, owner: mailbox)
+      listener = made
+      listenError = nil
+      let told = configuration.advertise.isEmpty ? LocalAddresses.reachable(made.address) : configuration.advertise
+      driver.setAddresses(told.map(\.description))
+      desk.addresses = told.map(\.description)
+      ready(made.address.description)
+    } catch ListenFault.portInUse(let address) {
+      listenError = "\(ListenFault.portInUse(address))"
+      configuration.log.note("the port is taken", ["error": listenError ?? ""])
+      _ = work.schedule(afterMilliseconds: Self.listenRetry) { [weak self] in self?.listenAgain() }
+    } catch {
+      guard !first else {
+        throw NodeError(.network, "\(error)", remedy: "Give an address of this machine with --listen HOST:PORT.")
+      }
+      listenError = "\(error)"
+    }
+  }
+
+  private func listenAgain() {
+    guard !isStopped else { return }
+    do {
+      try listen(first: false)
+    } catch {
+      listenError = "\(error)"
+    }
+  }
+
+  private func everySecond() {
+    _ = work.schedule(afterMilliseconds: 1000) { [weak self] in
+      guard let self, !self.isStopped else { return }
+      self.driver.tick()
+      self.pairing.tick()
+      self.keeper.look()
+      self.everySecond()
+    }
+  }
+
+  // MARK: Commands
+
+  private func answer(_ request: ControlRequest) -> ControlResponse {
+    do {
+      switch request {
+      case .status: return .status(try liveFacts())
+      case .poke:
+        driver.lookForEdits()
+        return .done
+      case .invite(let member, let role, let lifetime):
+        let wish = InvitationDesk.Wish(
+          member: member, role: Role(rawValue: role) ?? .member, lifetimeMilliseconds: lifetime)
+        let (_, made) = try desk.invite(wish, now: SystemClock.now)
+        driver.membershipChanged()
+        return .invitation(try facts(of: made))
+      case .invitations: return .invitations(try desk.open(now: SystemClock.now).map(facts))
+      case .cancel(let code):
+        try desk.cancel(code: try InvitationCode(code), now: SystemClock.now)
+        return .done
+      }
+    } catch let error as NodeError {
+      return .failed(code: error.code.rawValue, message: error.message, remedy: error.remedy)
+    } catch let mistake as InvitationCode.Mistake {
+      return .failed(
+        code: NodeError.Code.badArgument.rawValue, message: mistake.description,
+        remedy: "List the open ones: household invitations")
+    } catch {
+      return .failed(code: NodeError.Code.store.rawValue, message: "\(error)", remedy: "See the node's log.")
+    }
+  }
+
+  private func facts(of invitation: StoredInvitation) throws -> InvitationFacts {
+    let code = try InvitationCode(invitation.code)
+    let link = InvitationLink(code: code, addresses: desk.addresses, household: replica.identity.household)
+    return InvitationFacts(
+      code: code.description, link: link.description, member: invitation.memberName,
+      role: invitation.role.rawValue, expiresAt: invitation.expiresAt.milliseconds)
+  }
+
+  private func liveFacts() throws -> LiveFacts {
+    LiveFacts(
+      pid: getpid(), startedAt: startedAt.milliseconds,
+      listening: listener.map { [$0.address.description] } ?? [], version: configuration.version,
+      listenError: listenError, storeError: driver.storeError, peers: try driver.livePeers())
+  }
+}

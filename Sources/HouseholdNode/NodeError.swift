@@ -1,0 +1,44 @@
+/// Why something about a household could not be done, for whoever must act.
+package struct NodeError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The kinds of failures; each has an exit code in the commands.
+  package enum Code: String, Sendable {
+    /// There is no household in the data directory.
+    case noHousehold
+    /// There is one already.
+    case householdExists
+    /// The directory or a file in it cannot be used.
+    case dataDirectory
+    /// Another node runs on the same data directory.
+    case nodeRunning
+    /// The node is needed and does not run.
+    case nodeNotRunning
+    /// A key or certificate is missing or wrong.
+    case keys
+    /// The role does not allow it.
+    case notAllowed
+    /// No such member, device, type, record or invitation.
+    case notFound
+    /// The words do not make sense.
+    case badArgument
+    /// A network address cannot be used or reached.
+    case network
+    /// A pairing came to nothing.
+    case pairing
+    /// The store failed.
+    case store
+  }
+
+  package var code: Code
+  /// One sentence.
+  package var message: String
+  /// The next step.
+  package var remedy: String
+
+  package init(_ code: Code, _ message: String, remedy: String = "") {
+    self.code = code
+    self.message = message
+    self.remedy = remedy
+  }
+
+  package var description: String { remedy.isEmpty ? message : "\(message) \(remedy)" }
+}

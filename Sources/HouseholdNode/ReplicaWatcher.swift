@@ -1,0 +1,65 @@
+internal import Glibc
+internal import HouseholdTransport
+
+/// Notices that some program wrote to the replica: inotify on the directory, and a slow look behind it.
+///
+/// On the replica's thread. About one event in twenty comes before the commit can be seen, so each event looks twice.
+final class ReplicaWatcher: @unchecked Sendable {
+  private let loop: EventLoop
+  private let descriptor: Int32
+  private let look: () -> Void
+  private var isSecondLookDue = false
+  private var isStopped = false
+
+  /// How long to wait for a commit that was announced and cannot be seen yet, in milliseconds.
+  private static let secondLook: Int64 = 5
+  /// How often to look without any event, in milliseconds.
+  private static let slowLook: Int64 = 2000
+
+  /// Watches from now on; on the loop only.
+  ///
+  /// - Parameter look: looks for captured edits.
+  init(_ directory: DataDirectory, loop: EventLoop, look: @escaping () -> Void) throws {
+    self.loop = loop
+    self.look = look
+    descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
+    let events = UInt32(IN_MODIFY) | UInt32(IN_CREATE)
+    guard descriptor >= 0, unsafe inotify_add_watch(descriptor, directory.path, events) >= 0 else {
+      throw NodeError(
+        .dataDirectory, "The data directory cannot be watched (errno \(errno)).",
+        remedy: "Raise fs.inotify.max_user_instances, or stop other programs that watch files.")
+    }
+    try loop.watchReading(descriptor) { [weak self] in self?.drain() }
+    slowly()
+  }
+
+  private func drain() {
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    var heard = false
+    while unsafe read(descriptor, &buffer, buffer.count) > 0 { heard = true }
+    guard heard, !isStopped else { return }
+    look()
+    guard !isSecondLookDue else { return }
+    isSecondLookDue = true
+    _ = loop.schedule(afterMilliseconds: Self.secondLook) { [weak self] in
+      self?.isSecondLookDue = false
+      if self?.isStopped == false { self?.look() }
+    }
+  }
+
+  private func slowly() {
+    _ = loop.schedule(afterMilliseconds: Self.slowLook) { [weak self] in
+      guard let self, !self.isStopped else { return }
+      self.look()
+      self.slowly()
+    }
+  }
+
+  /// Watches no more; on the loop only.
+  func stop() {
+    guard !isStopped else { return }
+    isStopped = true
+    loop.unwatchReading(descriptor)
+    close(descriptor)
+  }
+}

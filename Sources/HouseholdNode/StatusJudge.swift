@@ -1,0 +1,208 @@
+internal import FoundationEssentials
+package import HouseholdRecords
+package import HouseholdReplica
+
+/// Judges sync health from what the file says and what the running node says; pure, so that it can be tested.
+package struct StatusJudge {
+  private let facts: StatusFacts
+  private let live: LiveFacts?
+  private let now: Instant
+  private var findings: [StatusReport.Finding] = []
+
+  /// How long a partner may be away before it needs attention, in milliseconds: three days.
+  static let silenceMilliseconds: Int64 = 3 * 86_400_000
+  /// How far clocks may differ before it needs attention, in milliseconds.
+  static let skewMilliseconds: Int64 = 5 * 60_000
+
+  /// The report of now.
+  ///
+  /// - Parameter live: what the node says; nil if none runs.
+  package static func report(_ facts: StatusFacts, live: LiveFacts?, now: Instant) -> StatusReport {
+    var judge = StatusJudge(facts: facts, live: live, now: now)
+    return judge.report()
+  }
+
+  private init(facts: StatusFacts, live: LiveFacts?, now: Instant) {
+    self.facts = facts
+    self.live = live
+    self.now = now
+  }
+
+  /// The devices that should have everything: all active ones but this one, in the order of their names.
+  private var others: [MembershipState.Device] {
+    facts.membership.devices.values
+      .filter { $0.id != facts.identity.device && $0.state == .active && facts.membership.admits($0.id) }
+      .sorted { ($0.name, $0.id) < ($1.name, $1.id) }
+  }
+
+  private mutating func report() -> StatusReport {
+    let peers = others.map(peer)
+    let unacknowledged = others.map { facts.missing(of: facts.own, at: $0.id) }.max() ?? 0
+    // Of equally bad findings the first one is the reason: why nothing moves comes before what has not moved.
+    judgeNode()
+    for peer in peers { judge(peer) }
+    judgeChanges(unacknowledged: unacknowledged)
+    let worst = findings.max { Self.rank($0) < Self.rank($1) }
+    let verdict = worst.flatMap { StatusReport.Verdict(rawValue: $0.severity) } ?? .inSync
+    let own = facts.membership.devices[facts.identity.device]
+    let member = facts.membership.members[facts.identity.member]
+    return StatusReport(
+      verdict: verdict, reason: worst?.code ?? "ok", summary: worst?.summary ?? inSyncSentence(peers),
+      remedy: worst?.remedy ?? "", asOf: now.rfc3339,
+      household: StatusReport.Household(
+        id: facts.identity.household.description, name: facts.membership.genesis?.householdName ?? "",
+        mode: mode, schema: .init(name: facts.membership.schema.name, version: facts.membership.schema.version)),
+      device: StatusReport.Device(
+        id: facts.identity.device.description, name: own?.name ?? "", member: member?.name ?? "",
+        role: member?.role.rawValue ?? ""),
+      node: StatusReport.Node(
+        running: live != nil, pid: live?.pid, startedAt: live.map { Instant(milliseconds: $0.startedAt).rfc3339 },
+        listening: live?.listening ?? [], version: live?.version),
+      records: StatusReport.Records(
+        total: facts.recordCounts.reduce(0) { $0 + $1.count },
+        byType: Dictionary(uniqueKeysWithValues: facts.recordCounts.map { ($0.type, $0.count) })),
+      changes: StatusReport.Changes(
+        unsealed: facts.unsealed, unacknowledged: unacknowledged, parked: 0, held: 0, quarantined: 0, rejected: 0,
+        waiting: facts.waiting), conflicts: 0, attention: 0, digest: nil, peers: peers, findings: findings)
+  }
+
+  private var mode: String {
+    let member = facts.membership.members[facts.identity.member]
+    let hasOthers = facts.membership.members.values.contains { $0.id != facts.identity.member && $0.state == .active }
+    if member?.role == .owner { return hasOthers ? "owner" : "personal" }
+    return "participant"
+  }
+
+  private func inSyncSentence(_ peers: [StatusReport.Peer]) -> String {
+    if peers.isEmpty { return "All changes are sealed; there is no other device yet." }
+    return "All changes are on every device, as of the last contact."
+  }
+
+  private static func rank(_ finding: StatusReport.Finding) -> Int {
+    ["information", "pending", "degraded", "broken"].firstIndex(of: finding.severity) ?? 0
+  }
+
+  private mutating func add(
+    _ code: String, _ severity: StatusReport.Verdict, subject: String = "this device", _ summary: String,
+    remedy: String
+  ) {
+    findings.append(
+      StatusReport.Finding(
+        code: code, severity: severity.rawValue, subject: subject, summary: summary, remedy: remedy))
+  }
+
+  private mutating func judgeNode() {
+    guard let live else {
+      add(
+        "nodeNotRunning", .broken, "No node is running here, so nothing is exchanged.",
+        remedy: "Start it: household node")
+      return
+    }
+    if let error = live.listenError {
+      add(
+        "portInUse", .broken, "The node cannot be reached by others: \(error)",
+        remedy: "Stop the other program, or start the node with another --listen.")
+    }
+    guard let error = live.storeError else { return }
+    switch error.code {
+    case "databaseLocked":
+      add("databaseLocked", .degraded, error.message, remedy: "Close the program that holds the replica locked.")
+    case "diskFull": add("diskFull", .broken, error.message, remedy: "Free some space; it goes on by itself.")
+    case "readOnlyFileSystem":
+      add("readOnlyFileSystem", .broken, error.message, remedy: "Make the data directory writable again.")
+    case let code: add(code, .broken, error.message, remedy: "See the node's log.")
+    }
+  }
+
+  private mutating func judgeChanges(unacknowledged: UInt64) {
+    if facts.needsSnapshot {
+      add(
+        "firstSync", .pending, "The household's records are still to come from a partner.",
+        remedy: "Leave the node running while a partner's node runs.")
+    }
+    if facts.unsealed > 0 {
+      add(
+        "unsealed", .pending, "\(facts.unsealed) edits are not sealed yet.",
+        remedy: live == nil ? "Start the node: household node" : "Wait a moment.")
+    }
+    if facts.waiting > 0 {
+      add(
+        "waiting", .pending, "\(facts.waiting) changesets wait for others that they depend on.",
+        remedy: "Leave the node running until a partner brings them.")
+    }
+    if unacknowledged > 0 {
+      add(
+        "unacknowledged", .pending, "\(unacknowledged) changesets of this device are not on every device yet.",
+        remedy: "Leave the node running while the partner's node runs.")
+    }
+  }
+
+  // MARK: Peers
+
+  private func contact(of device: DeviceID) -> PeerContact {
+    if let told = live?.peers[device.description] { return told.contact }
+    guard let text = facts.peers[device]?.contact else { return PeerContact() }
+    do {
+      return try JSONDecoder().decode(PeerContact.self, from: Data(text.utf8))
+    } catch {
+      var unreadable = PeerContact()
+      unreadable.lastError = "What was remembered of this device cannot be read."
+      return unreadable
+    }
+  }
+
+  private func peer(_ device: MembershipState.Device) -> StatusReport.Peer {
+    let member = facts.membership.members[device.member]
+    let known = facts.peers[device.id]
+    let told = live?.peers[device.id.description]
+    let contact = contact(of: device.id)
+    let missingThere = facts.missing(of: facts.vectors.received, at: device.id)
+    let missingHere = told?.missingHere ?? 0
+    return StatusReport.Peer(
+      member: member?.name ?? "", device: device.name, deviceID: device.id.description,
+      role: member?.role.rawValue ?? "", connected: told?.connected ?? false, address: told?.address,
+      lastSeen: told?.connected == true ? now.rfc3339 : known?.lastSeen?.rfc3339, lastSync: known?.lastSync?.rfc3339,
+      hasOurs: StatusReport.Holding(
+        complete: missingThere == 0, missing: missingThere, through: known?.hasOursThrough?.rfc3339),
+      weHaveTheirs: StatusReport.Holding(
+        complete: missingHere == 0, missing: missingHere, through: known?.weHaveThrough?.rfc3339),
+      clockOffsetMs: contact.clockOffsetMs, schemaVersion: contact.schemaVersion, bytesSent: contact.bytesSent,
+      bytesReceived: contact.bytesReceived, changesSent: contact.changesSent,
+      changesReceived: contact.changesReceived,
+      addresses: contact.addresses.map {
+        StatusReport.Address(
+          address: $0.address, lastTried: $0.lastTried.map { Instant(milliseconds: $0).rfc3339 }, error: $0.error)
+      }, lastError: contact.lastError)
+  }
+
+  private mutating func judge(_ peer: StatusReport.Peer) {
+    let who = "\(peer.device) of \(peer.member)"
+    let told = live?.peers[peer.deviceID]
+    if told?.diverged == true {
+      add(
+        "diverged", .broken, subject: who, "\(who) shows other records though it has the same changes.",
+        remedy: "Keep both files, and report it with the output of household status --json of both.")
+    }
+    if let offset = peer.clockOffsetMs, abs(offset) >= Self.skewMilliseconds {
+      add(
+        "clockSkew", .degraded, subject: who,
+        "The clock of \(who) is \(abs(offset) / 60_000) minutes \(offset > 0 ? "ahead of" : "behind") ours.",
+        remedy: "Set the clock of the device that is wrong.")
+    }
+    if !peer.weHaveTheirs.complete {
+      add(
+        "fetching", .pending, subject: who, "\(peer.weHaveTheirs.missing) changesets of \(who) are still to come.",
+        remedy: "Wait a moment.")
+    }
+    guard live != nil, !peer.connected else { return }
+    let seen = facts.membership.devices.values.first { $0.id.description == peer.deviceID }
+      .flatMap { facts.peers[$0.id]?.lastSeen }
+    let away = seen.map { now.milliseconds(since: $0) }
+    let isLong = away.map { $0 > Self.silenceMilliseconds } ?? false
+    add(
+      "peerUnreachable", isLong ? .degraded : .pending, subject: who,
+      peer.lastSeen.map { "\(who) is not connected; it was last here at \($0)." } ?? "\(who) was never here.",
+      remedy: "Start its node, and check that both are on one network"
+        + (peer.lastError.map { " (last error: \($0))" } ?? "") + ".")
+  }
+}

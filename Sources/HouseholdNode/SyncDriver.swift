@@ -1,0 +1,295 @@
+internal import FoundationEssentials
+internal import HouseholdRecords
+internal import HouseholdReplica
+internal import HouseholdSync
+internal import HouseholdTransport
+
+/// Runs the engine on the replica: what links bring goes in, what it decides goes out.
+///
+/// Everything here is used on the replica's thread only (`loop`), which may wait for the disk; the links have a thread
+/// of their own. Unchecked: links call in through ``LinkMailbox``, which brings each call to this thread.
+final class SyncDriver: @unchecked Sendable {
+  let loop: EventLoop
+  let replica: Replica
+  let log: Log
+  private let engine: SyncEngine
+  private var links: [LinkNumber: Link] = [:]
+  private(set) var contacts: [DeviceID: PeerContact] = [:]
+  private(set) var diverged: Set<DeviceID> = []
+  private(set) var storeError: LiveFacts.StoreError?
+  private var pacing = SealPacing()
+  private var isSealDue = false
+  private var isStopped = false
+  /// Called when a peer said hello, with its device and addresses; and when a session ended.
+  var onConnected: (DeviceID) -> Void = { _ in }
+  var onDisconnected: (DeviceID, LinkCloseReason) -> Void = { _, _ in }
+  /// Called when edits were made here while some peer is not connected.
+  var onLocalEdit: () -> Void = {}
+
+  init(loop: EventLoop, replica: Replica, bootNonce: BootNonce, programVersion: String, log: Log) throws {
+    self.loop = loop
+    self.replica = replica
+    self.log = log
+    engine = SyncEngine(bootNonce: bootNonce, programVersion: programVersion, addresses: [])
+    for (device, json) in try replica.contacts() {
+      do {
+        contacts[device] = try JSONDecoder().decode(PeerContact.self, from: Data(json.utf8))
+      } catch {
+        log.note("what was remembered of a peer cannot be read", ["device": device.description, "error": "\(error)"])
+      }
+    }
+  }
+
+  /// Where this node can be dialled, for the hellos to come.
+  func setAddresses(_ addresses: [String]) { engine.addresses = addresses }
+
+  // MARK: Links
+
+  func opened(_ link: Link, identity: LinkIdentity) {
+    guard let peer = identity.peer, !isStopped else { return link.close("the node is stopping") }
+    let number = LinkNumber(rawValue: link.id.number)
+    links[number] = link
+    handle(
+      .linkOpened(
+        LinkOpening(link: number, device: peer.device, member: peer.member, weDialled: identity.isDialled)))
+  }
+
+  func received(_ link: Link, _ message: InboundMessage) {
+    let number = LinkNumber(rawValue: link.id.number)
+    if links[number] != nil {
+      handle(.messageReceived(number, type: message.type, flags: message.flags.rawValue, payload: message.payload))
+    }
+    link.consumed(message.payload.count)
+  }
+
+  func closed(_ link: Link, reason: LinkCloseReason) {
+    let number = LinkNumber(rawValue: link.id.number)
+    guard links[number] != nil else { return }
+    count(link)
+    let device = link.identity?.peer?.device
+    links[number] = nil
+    handle(.linkClosed(number))
+    guard let device else { return }
+    if !isConnected(device) {
+      change(device) { $0.lastError = reason.description }
+      remember(device, completedSync: false)
+    }
+    log.note("link closed", ["peer": short(device), "reason": reason.description])
+    onDisconnected(device, reason)
+  }
+
+  /// Whether a link to the device is up.
+  func isConnected(_ device: DeviceID) -> Bool {
+    links.values.contains { $0.identity?.peer?.device == device }
+  }
+
+  // MARK: Edits
+
+  /// Looks for captured edits and seals them, soon.
+  func lookForEdits() {
+    guard !isStopped, !isSealDue else { return }
+    do {
+      guard try replica.hasUnsealedEdits() else {
+        if storeError != nil { storeWorks() }
+        return
+      }
+    } catch {
+      return storeFailed(error)
+    }
+    let wait = pacing.wait(now: EventLoop.now)
+    if wait == 0 { return seal() }
+    isSealDue = true
+    _ = loop.schedule(afterMilliseconds: wait) { [self] in
+      isSealDue = false
+      if !isStopped { seal() }
+    }
+  }
+
+  private func seal() {
+    do {
+      guard try replica.seal(now: SystemClock.now) else { return }
+      storeWorks()
+      handle(.localChanges)
+      onLocalEdit()
+    } catch {
+      storeFailed(error)
+    }
+  }
+
+  /// Tells the engine that the membership log got an entry here.
+  func membershipChanged() { handle(.membershipChanged) }
+
+  /// Lets the engine see that time went on.
+  func tick() { handle(.tick) }
+
+  // MARK: The engine
+
+  private func handle(_ event: Event) {
+    guard !isStopped else { return }
+    for effect in engine.handle(event, store: replica, wall: SystemClock.now, tick: EventLoop.now) { obey(effect) }
+  }
+
+  private func obey(_ effect: Effect) {
+    switch effect {
+    case .send(let number, let type, let flags, let payload):
+      links[number]?.send(type: type, flags: FrameFlags(rawValue: flags), payload: payload)
+    case .close(let number, let goodbye):
+      guard let link = links[number] else { return }
+      count(link)
+      link.close(goodbye.sentence)
+    case .report(let report): take(report)
+    }
+  }
+
+  private func take(_ report: SessionReport) {
+    switch report {
+    case .connected(let number, let peer):
+      change(peer.device) { contact in
+        contact.clockOffsetMs = peer.clockOffsetMilliseconds
+        contact.schemaVersion = peer.schemaVersion
+        contact.programVersion = peer.programVersion
+        contact.learn(peer.addresses, limit: Limits.addressesPerDevice)
+      }
+      remember(peer.device, completedSync: false)
+      log.note(
+        "peer connected",
+        [
+          "peer": short(peer.device), "link": "\(number)", "dialled": "\(peer.weDialled)",
+          "version": peer.programVersion,
+        ])
+      onConnected(peer.device)
+    case .synced(let device):
+      storeWorks()
+      change(device) { $0.lastError = nil }
+      remember(device, completedSync: true)
+    case .acknowledged(let device): diverged.remove(device)
+    case .received(let count, let device): change(device) { $0.changesReceived += UInt64(count) }
+    case .sent(let count, let device): change(device) { $0.changesSent += UInt64(count) }
+    case .snapshotAdopted(let device): log.note("snapshot adopted", ["peer": short(device)])
+    case .membershipReceived(let device): log.note("membership changed", ["peer": short(device)])
+    case .diverged(let device): diverged.insert(device)
+    case .forkSuspected(let replica, let device):
+      log.note("fork suspected", ["replica": "\(replica)", "peer": short(device)])
+    case .cloneSuspected(let device): log.note("clone suspected", ["peer": short(device)])
+    case .storeFailed(let text):
+      log.note("the store failed", ["error": text])
+      storeError = LiveFacts.StoreError(code: "other", message: text)
+    case .violation(let device, let violation):
+      change(device) { $0.lastError = violation.sentence }
+      log.note("a peer broke a rule", ["peer": short(device), "violation": violation.description])
+    case .removedHere: log.note("this device belongs to the household no longer", [:])
+    case .closed(_, let device, let goodbye, let byPeer):
+      guard goodbye.code != .duplicate else { return }
+      if goodbye.code != .shuttingDown { change(device) { $0.lastError = goodbye.sentence } }
+      log.note("session ended", ["peer": short(device), "byPeer": "\(byPeer)", "reason": goodbye.sentence])
+    }
+  }
+
+  // MARK: Facts for status
+
+  private func storeFailed(_ error: any Error) {
+    let fault = error as? ReplicaError
+    storeError = LiveFacts.StoreError(code: fault?.code.rawValue ?? "other", message: fault?.message ?? "\(error)")
+    log.note("the store failed", ["error": "\(error)"])
+  }
+
+  private func storeWorks() { storeError = nil }
+
+  /// Changes what is remembered of a peer, in memory.
+  func change(_ device: DeviceID, _ body: (inout PeerContact) -> Void) {
+    body(&contacts[device, default: PeerContact()])
+  }
+
+  /// Adds the bytes of a link that ends to its peer's.
+  private func count(_ link: Link) {
+    guard let device = link.identity?.peer?.device else { return }
+    let traffic = link.traffic
+    change(device) { contact in
+      contact.bytesSent += traffic.bytesSent
+      contact.bytesReceived += traffic.bytesReceived
+    }
+  }
+
+  private func remember(_ device: DeviceID, completedSync: Bool) {
+    do {
+      let json = String(decoding: try JSONEncoder().encode(contacts[device] ?? PeerContact()), as: UTF8.self)
+      try replica.saw(device, at: SystemClock.now, completedSync: completedSync, contact: json)
+    } catch {
+      storeFailed(error)
+    }
+  }
+
+  /// What status shows of the peers as of now.
+  func livePeers() throws -> [String: LiveFacts.Peer] {
+    let received = try replica.vectors().received
+    let sessions = Dictionary(engine.peers.map { ($0.device, $0) }) { old, new in new.isInUse ? new : old }
+    var peers: [String: LiveFacts.Peer] = [:]
+    for device in Set(contacts.keys).union(sessions.keys).sorted() {
+      let session = sessions[device]
+      let link = session.flatMap { links[$0.link] }
+      var contact = contacts[device] ?? PeerContact()
+      if let link {
+        contact.bytesSent += link.traffic.bytesSent
+        contact.bytesReceived += link.traffic.bytesReceived
+        contact.clockOffsetMs = session?.clockOffsetMilliseconds
+      }
+      peers[device.description] = LiveFacts.Peer(
+        connected: session?.isInUse ?? false, address: link?.address.description,
+        missingHere: session?.received.excess(over: received) ?? 0, synced: session?.isSynced ?? false,
+        contact: contact, diverged: diverged.contains(device))
+    }
+    return peers
+  }
+
+  /// Says goodbye to all peers; nothing is taken in afterwards.
+  func stop() {
+    lookForEdits()
+    handle(.shutDown)
+    isStopped = true
+    for link in links.values {
+      count(link)
+      if let device = link.identity?.peer?.device { remember(device, completedSync: false) }
+    }
+    links = [:]
+  }
+
+  private func short(_ device: DeviceID) -> String { String(device.description.prefix(8)) }
+}
+
+/// Brings what happens on links, which is told on their thread, to the replica's thread.
+final class LinkMailbox: LinkOwner {
+  private let driver: SyncDriver
+  private let pairing: PairingHost
+
+  init(driver: SyncDriver, pairing: PairingHost) {
+    self.driver = driver
+    self.pairing = pairing
+  }
+
+  func linkOpened(_ link: Link, identity: LinkIdentity) {
+    driver.loop.submit { [driver, pairing] in
+      switch identity.application {
+      case .household: driver.opened(link, identity: identity)
+      case .pairing: pairing.opened(link, identity: identity)
+      }
+    }
+  }
+
+  func linkReceived(_ link: Link, message: InboundMessage) {
+    driver.loop.submit { [driver, pairing] in
+      switch link.identity?.application {
+      case .pairing: pairing.received(link, message)
+      case .household, nil: driver.received(link, message)
+      }
+    }
+  }
+
+  func linkClosed(_ link: Link, reason: LinkCloseReason) {
+    driver.loop.submit { [driver, pairing] in
+      switch link.identity?.application {
+      case .pairing: pairing.closed(link)
+      case .household, nil: driver.closed(link, reason: reason)
+      }
+    }
+  }
+}

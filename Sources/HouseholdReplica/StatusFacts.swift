@@ -1,0 +1,105 @@
+package import HouseholdRecords
+
+/// What the file itself says of sync health; read without the node and without writing.
+package struct StatusFacts: Sendable {
+  package var identity: ReplicaIdentity
+  package var membership: MembershipState
+  package var recordCounts: [(type: String, count: Int64)]
+  package var unsealed: Int64
+  package var waiting: Int64
+  package var needsSnapshot: Bool
+  package var vectors: StoreVectors
+  /// Own changesets: the replica ids of this device and their last seq.
+  package var own: VersionVector
+  /// Whose replicas they are.
+  package var replicaDevices: [ReplicaID: DeviceID]
+  package var peers: [DeviceID: Peer]
+
+  /// What of the vector the device has not confirmed, as far as it told us; its own changesets it has anyway.
+  package func missing(of vector: VersionVector, at device: DeviceID) -> UInt64 {
+    let others = VersionVector(vector.entries.filter { replicaDevices[$0.key] != device })
+    return others.excess(over: peers[device]?.acknowledged ?? VersionVector())
+  }
+
+  /// What is remembered of a peer.
+  package struct Peer: Sendable {
+    package var acknowledged: VersionVector
+    package var lastSeen: Instant?
+    package var lastSync: Instant?
+    package var contact: String?
+    /// When the newest of our changesets that it has was made.
+    package var hasOursThrough: Instant?
+    /// When the newest of its own changesets that we have was made.
+    package var weHaveThrough: Instant?
+  }
+
+  /// Reads everything in one transaction.
+  package static func read(path: String, cryptography: any Cryptography) throws -> StatusFacts {
+    let connection = try Connection(path: path, mode: .readOnly, busyMilliseconds: 2000)
+    defer { connection.close() }
+    try connection.execute("BEGIN")
+    guard try connection.integer("PRAGMA application_id") == EngineTables.applicationID else {
+      throw ReplicaError(.notAReplica, "\(path) is not a household replica.")
+    }
+    let facts = Facts(connection)
+    let identity = ReplicaIdentity(
+      household: try facts.identifier256(.household), member: try facts.identifier128(.member),
+      device: try facts.identifier256(.device))
+    let log = try Replica.loadMembership(connection, household: identity.household, cryptography: cryptography)
+    let membership = MembershipEvaluation.state(of: log)
+    let replicas = try ReplicaTable(connection)
+    var result = StatusFacts(
+      identity: identity, membership: membership, recordCounts: [],
+      unsealed: try connection.integer("SELECT count(*) FROM sync_outbox") ?? 0,
+      waiting: try connection.integer("SELECT count(*) FROM sync_changeset WHERE state = 0") ?? 0,
+      needsSnapshot: try facts.integer(.needsSnapshot) == 1, vectors: replicas.vectors,
+      own: VersionVector(
+        replicas.entries.values.filter { $0.device == identity.device }
+          .reduce(into: [:]) { $0[$1.id] = $1.received }),
+      replicaDevices: replicas.entries.mapValues(\.device), peers: [:])
+    for type in membership.schema.types {
+      let count = try connection.integer("SELECT count(*) FROM \(SchemaTables.quoted(type.name))") ?? 0
+      result.recordCounts.append((type: type.name, count: count))
+    }
+    try result.readPeers(connection, replicas: replicas)
+    return result
+  }
+
+  private mutating func readPeers(_ connection: Connection, replicas: ReplicaTable) throws {
+    let statement = try connection.statement(
+      "SELECT device, acknowledged, last_seen, last_sync, contact FROM sync_peer")
+    defer { statement.reset() }
+    while try statement.step() {
+      guard let device = DeviceID(bytes: statement.bytes(0)) else { continue }
+      func instant(_ column: Int32) -> Instant? {
+        statement.isNull(column) ? nil : Instant(milliseconds: statement.integer(column))
+      }
+      peers[device] = Peer(
+        acknowledged: statement.isNull(1) ? VersionVector() : try Replica.vector(statement.bytes(1)),
+        lastSeen: instant(2), lastSync: instant(3), contact: statement.isNull(4) ? nil : statement.text(4))
+    }
+    for device in peers.keys.sorted() {
+      guard var peer = peers[device] else { continue }
+      for entry in replicas.sorted {
+        if entry.device == identity.device {
+          let time = try Self.editedAt(entry, sequence: peer.acknowledged[entry.id], connection)
+          peer.hasOursThrough = [peer.hasOursThrough, time].compactMap(\.self).max()
+        } else if entry.device == device {
+          let time = try Self.editedAt(entry, sequence: entry.received, connection)
+          peer.weHaveThrough = [peer.weHaveThrough, time].compactMap(\.self).max()
+        }
+      }
+      peers[device] = peer
+    }
+  }
+
+  private static func editedAt(
+    _ entry: ReplicaTable.Entry, sequence: UInt64, _ connection: Connection
+  ) throws -> Instant? {
+    guard sequence > 0 else { return nil }
+    return try connection.integer(
+      "SELECT edited_at FROM sync_changeset WHERE replica = ? AND seq = ?", .integer(entry.number),
+      .integer(Int64(clamping: sequence))
+    ).map(Instant.init(milliseconds:))
+  }
+}
