@@ -72,8 +72,9 @@ enum EngineTables {
     ) STRICT, WITHOUT ROWID;
 
     -- A local edit that is not sealed yet, written by the capture triggers. `kind` 0: a row is about to be replaced,
-    -- 1: inserted, 2: updated, 3: deleted, 4: a person has seen an edit that lost against the deletion. `fields` has a bit for each changed field. `image` is the row before a
-    -- replacement or deletion. `weak` 1: generated, not written by a person.
+    -- 1: inserted, 2: updated, 3: deleted, 4: a person has seen an edit that lost against the deletion. `fields` has a
+    -- bit for each changed field. `image` is the row before a replacement or deletion, or what an update overwrote.
+    -- `weak` 1: generated, not written by a person.
     CREATE TABLE sync_outbox(
       number INTEGER PRIMARY KEY,
       type INTEGER NOT NULL,

@@ -74,6 +74,13 @@ struct Outbox {
       """, .integer(number), .integer(place.type), .text(place.id))
   }
 
+  /// Whether the record was edited again after this row.
+  func hasMore(of place: RecordPlace, after number: Int64) throws -> Bool {
+    try connection.integer(
+      "SELECT 1 FROM sync_outbox WHERE number > ? AND type = ? AND id = ? LIMIT 1", .integer(number),
+      .integer(place.type), .text(place.id)) != nil
+  }
+
   /// Takes out what was sealed.
   func remove(through number: Int64) throws {
     try connection.run("DELETE FROM sync_outbox WHERE number <= ?", .integer(number))
@@ -121,6 +128,9 @@ struct FoldedEdit {
           if !wasDeleted { replacedImage = replacedImage ?? image }
         } else {
           wasInserted = true
+          // The row that was there vanished without a trigger (`UPDATE OR REPLACE` of another row's id): the new one
+          // stands in its place, so every field was written.
+          if isThereAfter && !wasDeleted { changed = .max }
         }
         isThereAfter = true
         pendingImage = nil

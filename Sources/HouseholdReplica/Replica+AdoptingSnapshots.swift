@@ -182,7 +182,6 @@ extension Replica {
     var state = try CellVersions.decode(ours, row: row, table: table, names: self)
     try state.merge(try CellVersions.decode(theirs, row: shown, table: table, names: self), coverage: self)
     try store(
-      state, type: type, id: id, table: table, shownBefore: row,
-      hadConflicts: ours.flags & StoredRecord.conflictFlag != 0)
+      state, of: RecordPlace(type: type, id: id), table: table, shownBefore: row, earlierFlags: ours.flags)
   }
 }

@@ -60,7 +60,8 @@ package struct StatusFacts: Sendable {
       waiting: try connection.integer("SELECT count(*) FROM sync_changeset WHERE state = 0") ?? 0,
       needsSnapshot: try facts.integer(.needsSnapshot) == 1,
       conflicts: try connection.integer("SELECT count(*) FROM sync_conflict WHERE open = 1") ?? 0,
-      quarantined: try connection.integer("SELECT count(*) FROM sync_record WHERE flags & 2") ?? 0, parked: 0, vectors: replicas.vectors,
+      quarantined: try connection.integer("SELECT count(*) FROM sync_record WHERE flags & 2") ?? 0, parked: 0,
+      vectors: replicas.vectors,
       own: VersionVector(
         replicas.entries.values.filter { $0.device == identity.device }
           .reduce(into: [:]) { $0[$1.id] = $1.received }),
@@ -72,8 +73,9 @@ package struct StatusFacts: Sendable {
     let known = Set(membership.schema.types.map(\.name))
     for (name, number) in try TypeRegistry(schema: membership.schema, connection: connection).all
     where !known.contains(name) {
-      result.parked += try connection.integer(
-        "SELECT count(*) FROM sync_record WHERE type = ?", .integer(number)) ?? 0
+      result.parked +=
+        try connection.integer(
+          "SELECT count(*) FROM sync_record WHERE type = ?", .integer(number)) ?? 0
     }
     try result.readPeers(connection, replicas: replicas)
     return result

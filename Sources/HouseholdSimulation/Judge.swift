@@ -27,3 +27,26 @@ package enum Judge {
     }
   }
 }
+
+extension World {
+  /// Heals everything, lets it become quiet, and names the first broken rule; nil if all hold.
+  package func breachAfterHealing() throws -> String? {
+    try heal()
+    var random = SeededRandom(seed: 0)
+    var archive = ChangesetArchive()
+    let breach = try Judge.firstBreach(self, archive: &archive, random: &random)
+    if let breach = try breach ?? Judge.firstLack(self, archive: archive) { return breach }
+    let before = traffic.messages
+    pass(seconds: 20, inStepsOf: 5)
+    return traffic.messages == before ? nil : "traffic goes on while nothing changes (R9)"
+  }
+
+  /// Delivers everything that is under way.
+  package func deliverAll() { settle() }
+
+  /// Delivers at most so many parcels.
+  package func deliver(parcels: Int) { for _ in 0..<parcels where !deliverOne() { return } }
+
+  /// Lets true time go on.
+  package func wait(milliseconds: Int64) { advance(milliseconds: milliseconds) }
+}

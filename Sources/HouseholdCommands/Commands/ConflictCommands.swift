@@ -5,7 +5,8 @@ import HouseholdRecords
 struct ConflictsCommand: Command {
   let description = CommandDescription(
     "conflicts", group: .records, summary: "List edits that lost against a concurrent one.",
-    discussion: "Nothing is lost: decide with `household resolve`. A later edit of the same field closes a conflict, too.",
+    discussion:
+      "Nothing is lost: decide with `household resolve`. A later edit of the same field closes a conflict, too.",
     options: [.flag("all", help: "Closed ones, too.")])
 
   private struct Side: Encodable {
