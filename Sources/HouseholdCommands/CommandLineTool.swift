@@ -10,7 +10,8 @@ package enum CommandLineTool {
 
   /// Every command of the program.
   package static let commands: [any Command] = [
-    InitCommand(), InviteCommand(), InvitationsCommand(), JoinCommand(), MembersCommand(), NodeCommand(),
+    InitCommand(), InviteCommand(), InvitationsCommand(), JoinCommand(), MembersCommand(),
+    RemoveCommand(), RetireCommand(), RenameCommand(), NodeCommand(),
     StatusCommand(), TypesCommand(), SchemaCommand(), ListCommand(), GetCommand(), PutCommand(), DeleteCommand(),
     HistoryCommand(), RevertCommand(), RestoreCommand(), ConflictsCommand(), ResolveCommand(),
     ImportCommand(), ExportCommand(), CompletionsCommand(), HelpCommand(), VersionCommand(),

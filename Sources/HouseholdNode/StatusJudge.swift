@@ -30,7 +30,8 @@ package struct StatusJudge {
 
   /// The devices that should have everything: all active ones but this one, in the order of their names.
   private var others: [MembershipState.Device] {
-    facts.membership.devices.values
+    guard facts.membership.admits(facts.identity.device) else { return [] }
+    return facts.membership.devices.values
       .filter { $0.id != facts.identity.device && $0.state == .active && facts.membership.admits($0.id) }
       .sorted { ($0.name, $0.id) < ($1.name, $1.id) }
   }
@@ -39,6 +40,7 @@ package struct StatusJudge {
     let peers = others.map(peer)
     let unacknowledged = others.map { facts.missing(of: facts.own, at: $0.id) }.max() ?? 0
     // Of equally bad findings the first one is the reason: why nothing moves comes before what has not moved.
+    judgeMembership()
     judgeNode()
     for peer in peers { judge(peer) }
     judgeChanges(unacknowledged: unacknowledged)
@@ -90,6 +92,22 @@ package struct StatusJudge {
     findings.append(
       StatusReport.Finding(
         code: code, severity: severity.rawValue, subject: subject, summary: summary, remedy: remedy))
+  }
+
+  /// Whether this device belongs at all: if not, nothing else matters.
+  private mutating func judgeMembership() {
+    guard let own = facts.membership.devices[facts.identity.device], !facts.membership.admits(own.id) else { return }
+    let member = facts.membership.members[own.member]
+    let (code, what) =
+      switch (own.state, member?.state) {
+      case (.left, _), (_, .left): ("left", "This device has left the household")
+      case (.retired, _): ("retired", "This device was retired")
+      default: ("removed", "This device was removed from the household")
+      }
+    let by = facts.ending.map { " by \($0.by) on \($0.at.rfc3339)" } ?? ""
+    add(
+      code, .broken, "\(what)\(code == "left" ? "" : by). It keeps what it had, and exchanges nothing any more.",
+      remedy: "Ask an owner for a new invitation, and join from an empty data directory.")
   }
 
   private mutating func judgeNode() {

@@ -20,6 +20,8 @@ package struct StatusFacts: Sendable {
   /// Whose replicas they are.
   package var replicaDevices: [ReplicaID: DeviceID]
   package var peers: [DeviceID: Peer]
+  /// Who ended the membership of this device, and when, if anybody did.
+  package var ending: (by: String, at: Instant)?
 
   /// What of the vector the device has not confirmed, as far as it told us; its own changesets it has anyway.
   package func missing(of vector: VersionVector, at device: DeviceID) -> UInt64 {
@@ -70,6 +72,7 @@ package struct StatusFacts: Sendable {
       let count = try connection.integer("SELECT count(*) FROM \(SchemaTables.quoted(type.name))") ?? 0
       result.recordCounts.append((type: type.name, count: count))
     }
+    if !membership.admits(identity.device) { result.ending = Self.ending(of: identity, in: log, membership) }
     let known = Set(membership.schema.types.map(\.name))
     for (name, number) in try TypeRegistry(schema: membership.schema, connection: connection).all
     where !known.contains(name) {
@@ -79,6 +82,18 @@ package struct StatusFacts: Sendable {
     }
     try result.readPeers(connection, replicas: replicas)
     return result
+  }
+
+  private static func ending(
+    of identity: ReplicaIdentity, in log: MembershipLog, _ membership: MembershipState
+  ) -> (by: String, at: Instant)? {
+    for known in log.ordered.reversed() {
+      guard case .removal(let removal) = known.entry.statement,
+        removal.subject == .member(identity.member) || removal.subject == .device(identity.device)
+      else { continue }
+      return (by: membership.member(of: known.entry.author)?.name ?? "a former member", at: known.entry.at)
+    }
+    return nil
   }
 
   private mutating func readPeers(_ connection: Connection, replicas: ReplicaTable) throws {
