@@ -58,6 +58,11 @@ let package = Package(
     .executableTarget(
       name: "household-benchmarks", dependencies: ["CSQLite", "HouseholdKit", "HouseholdNode"],
       swiftSettings: besideC),
+    module(
+      "HouseholdSimulation",
+      ["HouseholdRecords", "HouseholdReplica", "HouseholdSync", "HouseholdTrust", "HouseholdBudget"]),
+    .executableTarget(
+      name: "household-simulator", dependencies: ["HouseholdSimulation"], swiftSettings: common),
     tests("HouseholdRecordsTests", ["HouseholdRecords"]),
     tests("HouseholdReplicaTests", ["HouseholdReplica", "HouseholdTrust", "HouseholdRecords", "HouseholdBudget"]),
     tests(
@@ -69,5 +74,9 @@ let package = Package(
     tests("HouseholdNodeTests", ["HouseholdNode", "HouseholdKit", "HouseholdBudget", "HouseholdRecords"]),
     tests("HouseholdCommandsTests", ["HouseholdCommands", "HouseholdRecords"]),
     tests("HouseTests", []),
+    tests(
+      "HouseholdSimulationTests",
+      ["HouseholdSimulation", "HouseholdReplica", "HouseholdSync", "HouseholdRecords", "HouseholdBudget"],
+      exclude: ["Scenarios"]),
   ]
 )

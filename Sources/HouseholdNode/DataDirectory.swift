@@ -98,6 +98,11 @@ package struct DataDirectory: Hashable, Sendable {
     try Self.synchronize(parent.isEmpty ? (path.hasPrefix("/") ? "/" : ".") : parent)
   }
 
+  /// Moves the directory with all that is in it.
+  func move(to place: String) throws {
+    guard unsafe rename(path, place) == 0 else { throw Self.fault("\(path) cannot be moved to \(place)") }
+  }
+
   private static func synchronize(_ folder: String) throws {
     let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw fault("\(folder) cannot be opened") }

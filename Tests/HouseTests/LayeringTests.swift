@@ -24,6 +24,10 @@ struct LayeringTests {
     ],
     "household": ["HouseholdCommands", "Glibc"],
     "household-benchmarks": ["HouseholdKit", "HouseholdNode", "CSQLite", "Foundation", "Glibc", "Synchronization"],
+    "HouseholdSimulation": [
+      "HouseholdReplica", "HouseholdSync", "HouseholdTrust", "HouseholdBudget", "HouseholdRecords", "Foundation",
+    ],
+    "household-simulator": ["HouseholdSimulation", "Foundation"],
   ]
 
   private static func imports(of file: House.File) -> Set<String> {
