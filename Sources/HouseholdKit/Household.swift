@@ -36,6 +36,7 @@ package final class Household {
   /// Opens the household in a data directory.
   package init(_ directory: DataDirectory, readOnly: Bool = false) throws {
     try directory.requireHousehold()
+    if !readOnly { try DiskFacts(directory).requireWritable(directory) }
     self.directory = directory
     isReadOnly = readOnly
     access = try Self.guarded {
@@ -166,7 +167,7 @@ package enum HouseholdStatus {
     let facts = try Household.guarded {
       try StatusFacts.read(path: directory.replica, cryptography: OpenSSLCryptography())
     }
-    return StatusJudge.report(facts, live: try live(directory), now: now)
+    return StatusJudge.report(facts, live: try live(directory), disk: DiskFacts(directory), now: now)
   }
 
   private static func live(_ directory: DataDirectory) throws -> LiveFacts? {

@@ -60,6 +60,7 @@ package final class Node: @unchecked Sendable {
     self.configuration = configuration
     self.ready = ready
     try configuration.directory.requireHousehold()
+    try DiskFacts(configuration.directory).requireWritable(configuration.directory)
     lock = try DirectoryLock(configuration.directory)
     try configuration.directory.removeJoiningMark()
     let keys = try NodeKeys(configuration.directory)
