@@ -38,7 +38,7 @@ package final class Household {
     try directory.requireHousehold()
     self.directory = directory
     isReadOnly = readOnly
-    access = try Self.guarded {
+    access = try Self.opening(directory) {
       try RecordAccess(path: directory.replica, readOnly: readOnly, cryptography: OpenSSLCryptography())
     }
     schema = access.schema
@@ -130,6 +130,17 @@ package final class Household {
   /// SHA-256 of the bytes.
   package static func sha256(_ bytes: [UInt8]) -> [UInt8] { OpenSSLCryptography().sha256(bytes) }
 
+  /// Opens something of the data directory; SQLite cannot open a file on a read-only file system, and not say why.
+  static func opening<Result>(_ directory: DataDirectory, _ body: () throws -> Result) throws -> Result {
+    do {
+      return try guarded(body)
+    } catch let error as HouseholdError {
+      guard directory.isOnReadOnlyFileSystem else { throw error }
+      throw HouseholdError(
+        ReplicaError(.readOnlyFileSystem, "The file system of \(directory.path) is read-only."))
+    }
+  }
+
   /// Turns what the store says into what whoever acts needs.
   static func guarded<Result>(_ body: () throws -> Result) throws -> Result {
     do {
@@ -166,7 +177,7 @@ package enum HouseholdStatus {
   /// What the file and, if it runs, the node say now.
   package static func report(_ directory: DataDirectory, now: Instant) throws -> StatusReport {
     try directory.requireHousehold()
-    let facts = try Household.guarded {
+    let facts = try Household.opening(directory) {
       try StatusFacts.read(path: directory.replica, cryptography: OpenSSLCryptography())
     }
     return StatusJudge.report(facts, live: try live(directory), now: now)
@@ -184,7 +195,7 @@ package enum HouseholdStatus {
     _ directory: DataDirectory
   ) throws -> (state: MembershipState, device: DeviceID, lastSeen: [DeviceID: Instant]) {
     try directory.requireHousehold()
-    let facts = try Household.guarded {
+    let facts = try Household.opening(directory) {
       try StatusFacts.read(path: directory.replica, cryptography: OpenSSLCryptography())
     }
     return (facts.membership, facts.identity.device, facts.peers.compactMapValues(\.lastSeen))

@@ -11,7 +11,7 @@ extension ReplicaError {
     case .inputOutput: "Check the disk, and the permissions of the data directory."
     case .notAReplica: "Name the right --data-dir, restore replica.sqlite from a copy, or pair this device again."
     case .badValue: "Correct the value, and try again."
-    case .notFound: "Look it up with `household list`."
+    case .notFound: "Check the words, and the data directory."
     case .other: "Check that replica.sqlite is there and can be read; report it if it is."
     }
   }

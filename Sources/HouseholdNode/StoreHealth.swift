@@ -1,0 +1,49 @@
+internal import HouseholdRecords
+internal import HouseholdReplica
+internal import HouseholdSync
+
+/// Whether the store takes what it is given, for status: a fault stays until a write has worked again.
+struct StoreHealth {
+  private(set) var error: LiveFacts.StoreError?
+  private var failedAt: Tick?
+
+  /// How long a fault stays at least: longer than a peer waits before it tries again, so that it does not flicker.
+  private static let probeAfter: Int64 = 8000
+  /// How long nothing is written that can wait.
+  private static let restMilliseconds: Int64 = 2000
+
+  mutating func failed(_ error: any Error, now: Tick) {
+    let fault = error as? ReplicaError
+    self.error = LiveFacts.StoreError(
+      code: fault?.code.rawValue ?? "other", message: fault?.message ?? "\(error)")
+    failedAt = now
+  }
+
+  /// Takes in what the engine says of a fault: it knows the store's errors only as texts, which name SQLite's code.
+  mutating func failed(saying text: String, now: Tick) {
+    failed(ReplicaError(Self.code(in: text), String(text.prefix { $0 != "(" }).trimmed), now: now)
+  }
+
+  private static func code(in text: String) -> ReplicaError.Code {
+    guard let place = text.firstRange(of: "(SQLite ")?.upperBound else { return .other }
+    switch (Int(text[place...].prefix { $0.isNumber }) ?? 0) & 0xFF {
+    case 5, 6: return .databaseLocked
+    case 13: return .diskFull
+    case 3, 8: return .readOnlyFileSystem
+    case 10: return .inputOutput
+    case 11: return .corrupt
+    default: return .other
+    }
+  }
+
+  /// Whether it is time to try whether it works again.
+  func isProbeDue(now: Tick) -> Bool { failedAt.map { $0.advanced(byMilliseconds: Self.probeAfter) <= now } ?? false }
+
+  /// Whether it failed just now.
+  func isFresh(now: Tick) -> Bool { failedAt.map { now < $0.advanced(byMilliseconds: Self.restMilliseconds) } ?? false }
+}
+
+extension String {
+  /// Without blanks at the end.
+  fileprivate var trimmed: String { String(reversed().drop(while: \.isWhitespace).reversed()) }
+}
