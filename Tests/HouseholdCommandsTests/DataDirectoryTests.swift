@@ -110,7 +110,7 @@ import Testing
     for wrong in [nil, right.prefix(40), others, Data("junk".utf8)] {
       if let wrong { try wrong.write(to: URL(filePath: key)) } else { try files.removeItem(atPath: key) }
       let answer = await desk.run("node", "--listen", "127.0.0.1:0")
-      #expect(answer.code == 1 && answer.errors.contains("device.key"), "\(answer.errors)")
+      #expect(answer.code == 1 && answer.errors.contains("home/share"), "\(answer.errors)")
     }
     try files.removeItem(atPath: desk.path("home/share/household.pem"))
     let answer = await desk.run("node", "--listen", "127.0.0.1:0")

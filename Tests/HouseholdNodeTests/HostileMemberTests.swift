@@ -151,11 +151,17 @@ import Testing
       (
         "a replica that is not the device's",
         try SignedChangeset(
-          try changeset(replica: ReplicaID(bytes: [UInt8](repeating: 9, count: 16))!), signer: eve.keys.key).bytes,
+          try changeset(replica: ReplicaID(bytes: [UInt8](repeating: 9, count: 16))!), signer: eve.keys.key
+        ).bytes,
         "replica"
       ),
-      ("a stranger's device", try SignedChangeset(try changeset(device: other.device), signer: other).bytes, "admitted"),
-      ("a chain without its beginning", try SignedChangeset(try changeset(sequence: 5), signer: eve.keys.key).bytes, "5"),
+      (
+        "a stranger's device", try SignedChangeset(try changeset(device: other.device), signer: other).bytes, "admitted"
+      ),
+      (
+        "a chain without its beginning", try SignedChangeset(try changeset(sequence: 5), signer: eve.keys.key).bytes,
+        "5"
+      ),
       ("no changeset at all", [1, 2, 3], "not valid"),
     ]
 

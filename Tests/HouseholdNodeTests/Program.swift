@@ -35,7 +35,9 @@ enum Program {
     process.standardInput = FileHandle.nullDevice
     for (keyPath, ending) in [(\Process.standardOutput, "out"), (\Process.standardError, "err")] {
       let file = folder.appending(path: "\(name).\(ending)")
-      guard FileManager.default.createFile(atPath: file.path, contents: nil) else { throw CocoaError(.fileWriteUnknown) }
+      guard FileManager.default.createFile(atPath: file.path, contents: nil) else {
+        throw CocoaError(.fileWriteUnknown)
+      }
       process[keyPath: keyPath] = try FileHandle(forWritingTo: file)
     }
     try process.run()

@@ -45,10 +45,13 @@ import Testing
 
     for home in [ana, ben] {
       let log = try home.log()
-      let key = try String(contentsOfFile: home.directory + "/share/device.key", encoding: .utf8)
+      let key =
+        try String(contentsOfFile: home.directory + "/share/device.key", encoding: .utf8)
         .split(separator: "\n").dropFirst().first ?? "no key"
       #expect(log.contains("peer connected"))
-      for secret in ["Zanzibar", "Geheimnis", "987654", code, code.replacingOccurrences(of: "-", with: ""), String(key)] {
+      for secret in [
+        "Zanzibar", "Geheimnis", "987654", code, code.replacingOccurrences(of: "-", with: ""), String(key),
+      ] {
         #expect(!log.contains(secret), "\(home.name)'s log holds \(secret.prefix(6))...")
       }
     }

@@ -34,7 +34,8 @@ struct StatusCommand: Command {
       return .verdict(report.verdict.exitCode)
     } catch let error as HouseholdError where error.code == "readOnlyFileSystem" {
       throw CommandError(
-        code: error.code, message: error.message, remedy: error.remedy, exitCode: .verdict(StatusReport.Verdict.broken.exitCode))
+        code: error.code, message: error.message, remedy: error.remedy,
+        exitCode: .verdict(StatusReport.Verdict.broken.exitCode))
     }
   }
 
