@@ -147,12 +147,15 @@ package struct HouseholdError: Error, Hashable, Sendable, CustomStringConvertibl
   package var code: String
   /// One sentence.
   package var message: String
+  /// The next step.
+  package var remedy: String
   /// Whether it may work later: another program holds the file locked.
   package var isTemporary: Bool
 
   init(_ error: ReplicaError) {
     code = error.code.rawValue
     message = error.message
+    remedy = error.remedy
     isTemporary = error.code == .databaseLocked
   }
 
