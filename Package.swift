@@ -55,6 +55,11 @@ let package = Package(
       ["HouseholdKit", "HouseholdNode", "HouseholdSync", "HouseholdTransport", "HouseholdBudget", "HouseholdRecords"],
       settings: besideC),
     .executableTarget(name: "household", dependencies: ["HouseholdCommands"], swiftSettings: common),
+    module(
+      "HouseholdSimulation",
+      ["HouseholdRecords", "HouseholdReplica", "HouseholdSync", "HouseholdTrust", "HouseholdBudget"]),
+    .executableTarget(
+      name: "household-simulator", dependencies: ["HouseholdSimulation"], swiftSettings: common),
     tests("HouseholdRecordsTests", ["HouseholdRecords"]),
     tests("HouseholdReplicaTests", ["HouseholdReplica", "HouseholdTrust", "HouseholdRecords", "HouseholdBudget"]),
     tests(
@@ -71,5 +76,9 @@ let package = Package(
       ]),
     tests("HouseholdCommandsTests", ["HouseholdCommands", "HouseholdRecords"]),
     tests("HouseTests", []),
+    tests(
+      "HouseholdSimulationTests",
+      ["HouseholdSimulation", "HouseholdReplica", "HouseholdSync", "HouseholdRecords", "HouseholdBudget"],
+      exclude: ["Scenarios"]),
   ]
 )

@@ -10,8 +10,10 @@ package enum CommandLineTool {
 
   /// Every command of the program.
   package static let commands: [any Command] = [
-    InitCommand(), InviteCommand(), InvitationsCommand(), JoinCommand(), MembersCommand(), NodeCommand(),
+    InitCommand(), InviteCommand(), InvitationsCommand(), JoinCommand(), MembersCommand(),
+    RemoveCommand(), RetireCommand(), RenameCommand(), NodeCommand(),
     StatusCommand(), TypesCommand(), SchemaCommand(), ListCommand(), GetCommand(), PutCommand(), DeleteCommand(),
+    HistoryCommand(), RevertCommand(), RestoreCommand(), ConflictsCommand(), ResolveCommand(),
     ImportCommand(), ExportCommand(), CompletionsCommand(), HelpCommand(), VersionCommand(),
   ]
 
@@ -82,18 +84,33 @@ package enum CommandLineTool {
   }
 
   /// The words of this process, each checked to be UTF-8: repaired bytes would be other words than were typed.
+  ///
+  /// Read from the kernel: Swift's own list is empty when a preloaded library has started before it, such as faketime.
   private static func processArguments() throws(CommandError) -> [String] {
     var words: [String] = []
-    let count = Int(CommandLine.argc)
-    for index in 1..<max(count, 1) {
-      guard let pointer = unsafe CommandLine.unsafeArgv[index] else { break }
-      guard let word = unsafe String(validatingCString: pointer) else {
+    for (index, bytes) in commandLine().enumerated().dropFirst() {
+      guard let word = String(validating: bytes, as: UTF8.self) else {
         throw .usage(
-          "word \(index) of the command line is no UTF-8 text: \(quoted(unsafe String(cString: pointer))).",
+          "word \(index) of the command line is no UTF-8 text: \(quoted(String(decoding: bytes, as: UTF8.self))).",
           remedy: "Use UTF-8 in the terminal, or rename the file.", code: "notUTF8")
       }
       words.append(word)
     }
     return words
+  }
+
+  /// The bytes of each word, the program's name first.
+  private static func commandLine() -> [[UInt8]] {
+    let descriptor = unsafe open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return CommandLine.arguments.map { Array($0.utf8) } }
+    defer { close(descriptor) }
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 64 << 10)
+    while true {
+      let count = unsafe read(descriptor, &buffer, buffer.count)
+      if count > 0 { bytes += buffer.prefix(count) } else if count == 0 || errno != EINTR { break }
+    }
+    // Each word ends with a NUL, the last one too.
+    return bytes.dropLast().split(separator: 0, omittingEmptySubsequences: false).map(Array.init)
   }
 }

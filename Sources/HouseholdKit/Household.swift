@@ -7,8 +7,8 @@ internal import HouseholdTrust
 ///
 /// Writes are captured like any program's and synced by the node. Not for more than one thread at a time.
 package final class Household {
-  private let access: RecordAccess
-  private let directory: DataDirectory
+  let access: RecordAccess
+  let directory: DataDirectory
   private let isReadOnly: Bool
   /// What kinds of records there are.
   package let schema: Schema

@@ -10,6 +10,12 @@ package enum ControlRequest: Codable, Hashable, Sendable {
   case invitations
   /// Take an invitation back.
   case cancel(code: String)
+  /// End the membership of a person or device.
+  case remove(String)
+  /// End one device of a member who stays.
+  case retire(String)
+  /// Another name for a member or device.
+  case rename(String, to: String)
 }
 
 /// What the node answers.

@@ -130,6 +130,12 @@ package struct DataDirectory: Hashable, Sendable {
         .dataDirectory, "\(path) is needed for a moment and holds something else: \(foreign).",
         remedy: "Move it away, or name another --data-dir.")
     }
+    // A join that takes the place of a household puts that one here before its last step: then it is the only copy.
+    if Self.exists(snapshots), let kept = try DataDirectory(snapshots).contents().min() {
+      throw NodeError(
+        .dataDirectory, "\(snapshots)/\(kept) holds the household that was here before a join that was cut off.",
+        remedy: "Finish that join with the same code, or move the folder to a safe place.")
+    }
     do {
       try FileManager.default.removeItem(atPath: path)
     } catch {
@@ -163,6 +169,11 @@ package struct DataDirectory: Hashable, Sendable {
     var here = stat()
     var above = stat()
     return unsafe stat(path, &here) == 0 && stat(parent, &above) == 0 && here.st_dev != above.st_dev
+  }
+
+  /// Moves the directory with all that is in it.
+  func move(to place: String) throws {
+    guard unsafe rename(path, place) == 0 else { throw Self.fault("\(path) cannot be moved to \(place)") }
   }
 
   private static func synchronize(_ folder: String) throws {

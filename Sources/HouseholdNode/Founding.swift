@@ -35,7 +35,7 @@ package enum Founding {
     _ wishes: Wishes, in staging: DataDirectory, for directory: DataDirectory
   ) throws -> HouseholdID {
     let now = SystemClock.now
-    // The certificate is shown to whoever knocks, so it does not tell the household's name.
+    // A certificate is shown to whoever connects: it holds no name that tells who lives here.
     let authority = try ShareAuthority.make(name: "household", now: now)
     let key = try KeyPair.generate()
     var random = SecureRandom()

@@ -50,6 +50,13 @@ final class LinkKeeper: @unchecked Sendable {
   /// A device of the household that is new here becomes a target.
   private func addMembers() {
     let membership = driver.replica.membershipNow
+    // A device that belongs no longer has nobody to call.
+    guard membership.admits(driver.replica.identity.device) else {
+      for target in targets { target.dial?.cancel() }
+      targets = []
+      return
+    }
+    targets.removeAll { target in target.device.map { !membership.admits($0) } ?? false }
     let known = Set(targets.compactMap(\.device))
     for device in membership.devices.keys.sorted()
     where device != driver.replica.identity.device && membership.admits(device) && !known.contains(device) {

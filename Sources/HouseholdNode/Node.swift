@@ -201,6 +201,9 @@ package final class Node: @unchecked Sendable {
       case .cancel(let code):
         try desk.cancel(code: try InvitationCode(code), now: SystemClock.now)
         return .done
+      case .remove(let word): return try administer { try $0.remove(word, now: SystemClock.now) }
+      case .retire(let word): return try administer { try $0.retire(word, now: SystemClock.now) }
+      case .rename(let word, let name): return try administer { try $0.rename(word, to: name, now: SystemClock.now) }
       }
     } catch let error as NodeError {
       return .failed(code: error.code.rawValue, message: error.message, remedy: error.remedy)
@@ -211,6 +214,12 @@ package final class Node: @unchecked Sendable {
     } catch {
       return .failed(code: NodeError.Code.store.rawValue, message: "\(error)", remedy: "See the node's log.")
     }
+  }
+
+  private func administer(_ act: (Administration) throws -> Void) throws -> ControlResponse {
+    try act(Administration(replica: replica))
+    driver.membershipChanged()
+    return .done
   }
 
   private func facts(of invitation: StoredInvitation) throws -> InvitationFacts {

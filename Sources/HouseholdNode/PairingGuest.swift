@@ -12,11 +12,23 @@ package struct PairingGuest: Sendable {
   package let household: HouseholdID?
   package let addresses: [SocketAddress]
   package let deviceName: String
+  package let existing: ExistingRecords
+
+  /// What becomes of a household that is in the data directory already; it is kept under `snapshots/` in any case.
+  package enum ExistingRecords: String, Sendable {
+    /// There must be none.
+    case refuse
+    /// Its records come along as edits of this device.
+    case merge
+    /// Its records stay behind.
+    case replace
+  }
 
   package init(
     directory: DataDirectory, code: InvitationCode, household: HouseholdID?, addresses: [SocketAddress],
-    deviceName: String
+    deviceName: String, existing: ExistingRecords
   ) {
+    self.existing = existing
     self.directory = directory
     self.code = code
     self.household = household
@@ -28,7 +40,13 @@ package struct PairingGuest: Sendable {
   ///
   /// - Parameter decide: shows what is about to be joined; throws to decline with a reason.
   package func join(decide: @escaping @Sendable (PairingPreview) async throws -> Void) async throws {
-    try directory.requireFree()
+    var lock: DirectoryLock?
+    if directory.hasHousehold && existing != .refuse {
+      lock = try DirectoryLock(directory)
+    } else {
+      try directory.requireFree()
+    }
+    defer { withExtendedLifetime(lock) {} }
     if try resume() { return }
     let key = try KeyPair.generate()
     let loop = try EventLoop()
@@ -151,6 +169,7 @@ package struct PairingGuest: Sendable {
     let json = String(decoding: try JSONEncoder().encode(contact), as: UTF8.self)
     try replica.saw(hostDevice, at: SystemClock.now, completedSync: false, contact: json)
     replica.close()
+    if existing == .merge { try ExistingHousehold(directory).copyRecords(to: staging) }
     try DurableFile(path: marker).write(mark, mode: 0o600)
   }
 
@@ -162,6 +181,7 @@ package struct PairingGuest: Sendable {
   }
 
   private func activate() throws {
+    if directory.hasHousehold { try ExistingHousehold(directory).keep(in: directory.staging) }
     try directory.adopt(directory.staging)
     try directory.removeJoiningMark()
   }

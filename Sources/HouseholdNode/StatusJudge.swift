@@ -30,7 +30,8 @@ package struct StatusJudge {
 
   /// The devices that should have everything: all active ones but this one, in the order of their names.
   private var others: [MembershipState.Device] {
-    facts.membership.devices.values
+    guard facts.membership.admits(facts.identity.device) else { return [] }
+    return facts.membership.devices.values
       .filter { $0.id != facts.identity.device && $0.state == .active && facts.membership.admits($0.id) }
       .sorted { ($0.name, $0.id) < ($1.name, $1.id) }
   }
@@ -39,6 +40,7 @@ package struct StatusJudge {
     let peers = others.map(peer)
     let unacknowledged = others.map { facts.missing(of: facts.own, at: $0.id) }.max() ?? 0
     // Of equally bad findings the first one is the reason: why nothing moves comes before what has not moved.
+    judgeMembership()
     judgeNode()
     for peer in peers { judge(peer) }
     judgeChanges(unacknowledged: unacknowledged)
@@ -62,8 +64,9 @@ package struct StatusJudge {
         total: facts.recordCounts.reduce(0) { $0 + $1.count },
         byType: Dictionary(uniqueKeysWithValues: facts.recordCounts.map { ($0.type, $0.count) })),
       changes: StatusReport.Changes(
-        unsealed: facts.unsealed, unacknowledged: unacknowledged, parked: 0, held: 0, quarantined: 0, rejected: 0,
-        waiting: facts.waiting), conflicts: 0, attention: 0, digest: nil, peers: peers, findings: findings)
+        unsealed: facts.unsealed, unacknowledged: unacknowledged, parked: Int(facts.parked), held: 0,
+        quarantined: Int(facts.quarantined), rejected: 0, waiting: facts.waiting),
+      conflicts: Int(facts.conflicts), attention: 0, digest: nil, peers: peers, findings: findings)
   }
 
   private var mode: String {
@@ -89,6 +92,22 @@ package struct StatusJudge {
     findings.append(
       StatusReport.Finding(
         code: code, severity: severity.rawValue, subject: subject, summary: summary, remedy: remedy))
+  }
+
+  /// Whether this device belongs at all: if not, nothing else matters.
+  private mutating func judgeMembership() {
+    guard let own = facts.membership.devices[facts.identity.device], !facts.membership.admits(own.id) else { return }
+    let member = facts.membership.members[own.member]
+    let (code, what) =
+      switch (own.state, member?.state) {
+      case (.left, _), (_, .left): ("left", "This device has left the household")
+      case (.retired, _): ("retired", "This device was retired")
+      default: ("removed", "This device was removed from the household")
+      }
+    let by = facts.ending.map { " by \($0.by) on \($0.at.rfc3339)" } ?? ""
+    add(
+      code, .broken, "\(what)\(code == "left" ? "" : by). It keeps what it had, and exchanges nothing any more.",
+      remedy: "Ask an owner for a new invitation, and join from an empty data directory.")
   }
 
   private mutating func judgeNode() {
@@ -124,6 +143,23 @@ package struct StatusJudge {
       add(
         "unsealed", .pending, "\(facts.unsealed) edits are not sealed yet.",
         remedy: live == nil ? "Start the node: household node" : "Wait a moment.")
+    }
+    if facts.conflicts > 0 {
+      add(
+        "conflicts", .degraded,
+        facts.conflicts == 1
+          ? "One edit lost against a concurrent one." : "\(facts.conflicts) edits lost against concurrent ones.",
+        remedy: "Look at them (household conflicts) and decide (household resolve).")
+    }
+    if facts.quarantined > 0 {
+      add(
+        "quarantined", .degraded, "\(facts.quarantined) records hold a value that their field cannot hold.",
+        remedy: "Write the field anew, on any device.")
+    }
+    if facts.parked > 0 {
+      add(
+        "parked", .degraded, "\(facts.parked) records are of a type that this device does not know.",
+        remedy: "Update household on this device.")
     }
     if facts.waiting > 0 {
       add(

@@ -28,7 +28,7 @@ enum CaptureTriggers {
     let update = """
       CREATE TRIGGER \(name(type, "update")) AFTER UPDATE ON \(table)
       WHEN OLD.id = NEW.id AND \(changed) <> 0 BEGIN
-        \(columns) VALUES (\(number), NEW.id, 2, \(changed), \(now), NULL);
+        \(columns) VALUES (\(number), NEW.id, 2, \(changed), \(now), \(imageOfChanged(of: type)));
       END
       """
     let move = """
@@ -69,6 +69,21 @@ enum CaptureTriggers {
       case .bytes: "CASE WHEN \(column) IS NULL THEN NULL ELSE hex(\(column)) END"
       default: column
       }
+    }
+    return "json_array(\(parts.joined(separator: ", ")))"
+  }
+
+  /// What an update overwrites, as an image in which the fields that it leaves alone are null.
+  private static func imageOfChanged(of type: RecordType) -> String {
+    let parts = type.fields.map { field in
+      let column = SchemaTables.quoted(field.name)
+      let value =
+        switch field.kind {
+        case .real: "printf('%!.17g', OLD.\(column))"
+        case .bytes: "hex(OLD.\(column))"
+        default: "OLD.\(column)"
+        }
+      return "CASE WHEN OLD.\(column) IS NOT NULL AND OLD.\(column) IS NOT NEW.\(column) THEN \(value) END"
     }
     return "json_array(\(parts.joined(separator: ", ")))"
   }

@@ -9,7 +9,8 @@ struct StoredRecord {
   var writer: Int64
   /// The position of the changeset that made the last change that shows.
   var modified: Int64
-  /// 1: the writer's operation was weak. 2: some value does not fit its column and is not shown.
+  /// 1: the writer's operation was weak. 2: some value does not fit its column and is not shown. 4: some edit lost
+  /// against a concurrent one.
   var flags: Int64
   var life: UInt64
   var isAlive: Bool
@@ -17,6 +18,7 @@ struct StoredRecord {
 
   static let weakFlag: Int64 = 1
   static let quarantinedFlag: Int64 = 2
+  static let conflictFlag: Int64 = 4
 
   /// Reads the stored state of a record; nil if nothing was ever heard of it.
   static func read(type: Int64, id: String, on connection: Connection) throws -> StoredRecord? {

@@ -56,7 +56,8 @@ enum EngineTables {
 
     -- What decides one record. `writer` is the position of the changeset that wrote every cell not named in `cells`,
     -- and whose values the row of the type's table shows; it made the record alive. `modified` is the position of the
-    -- last change that shows. `flags` 1: the writer's operation was weak, 2: a value does not fit its column. `cells`
+    -- last change that shows. `flags` 1: the writer's operation was weak, 2: a value does not fit its column, 4: an
+    -- edit is listed in sync_conflict. `cells`
     -- is null, or names the cells that other changesets wrote and the concurrent writes that lost (see CellVersions).
     CREATE TABLE sync_record(
       type INTEGER NOT NULL,
@@ -71,8 +72,9 @@ enum EngineTables {
     ) STRICT, WITHOUT ROWID;
 
     -- A local edit that is not sealed yet, written by the capture triggers. `kind` 0: a row is about to be replaced,
-    -- 1: inserted, 2: updated, 3: deleted. `fields` has a bit for each changed field. `image` is the row before a
-    -- replacement or deletion. `weak` 1: generated, not written by a person.
+    -- 1: inserted, 2: updated, 3: deleted, 4: a person has seen an edit that lost against the deletion. `fields` has a
+    -- bit for each changed field. `image` is the row before a replacement or deletion, or what an update overwrote.
+    -- `weak` 1: generated, not written by a person.
     CREATE TABLE sync_outbox(
       number INTEGER PRIMARY KEY,
       type INTEGER NOT NULL,
@@ -133,6 +135,36 @@ enum EngineTables {
       guest_key BLOB
     ) STRICT;
 
+    -- A change of one field (of all fields of its cell), or with `field` null a deletion, or with field `id` the making
+    -- of a record that had been there before. `change` is its name, the same on every device. Records that were made
+    -- once and for all have no row here: sync_changes shows their making from sync_record.
+    CREATE TABLE sync_change(
+      number INTEGER PRIMARY KEY,
+      change TEXT NOT NULL,
+      type INTEGER NOT NULL,
+      id TEXT NOT NULL,
+      field TEXT,
+      before ANY,
+      after ANY,
+      position INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX sync_change_of_record ON sync_change(type, id);
+
+    -- An edit that lost against a concurrent one. `kept` and `lost` are the fields of the cell as a JSON object (`kept`
+    -- null: the record is deleted), the positions say whose they are. `open` 0: somebody has seen both since.
+    CREATE TABLE sync_conflict(
+      conflict TEXT PRIMARY KEY,
+      type INTEGER NOT NULL,
+      id TEXT NOT NULL,
+      field TEXT NOT NULL,
+      kept TEXT,
+      kept_position INTEGER,
+      lost TEXT NOT NULL,
+      lost_position INTEGER NOT NULL,
+      open INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX sync_conflict_of_record ON sync_conflict(type, id);
+
     -- A page of a snapshot that is being received.
     CREATE TABLE sync_snapshot_page(
       number INTEGER PRIMARY KEY,
@@ -144,11 +176,27 @@ enum EngineTables {
 
     -- Who sealed a changeset, by name; for reading.
     CREATE VIEW sync_author AS
-      SELECT c.position, c.edited_at, d.name AS device, m.name AS member
+      SELECT c.position, c.edited_at, d.name AS device, m.name AS member,
+             lower(hex(substr(p.id, 1, 4))) || '-' || c.seq AS name
       FROM sync_changeset c
       JOIN sync_replica p ON p.number = c.replica
       LEFT JOIN sync_device d ON d.id = p.device
       LEFT JOIN sync_member m ON m.id = d.member;
+
+    -- The history, one row per changed field; for reading.
+    CREATE VIEW sync_changes AS
+      SELECT h.change, t.name AS type, h.id, h.field, h.before AS "from", h.after AS "to",
+             a.member, a.device, a.edited_at AS at_ms, h.position
+      FROM sync_change h
+      JOIN sync_type t ON t.number = h.type
+      JOIN sync_author a ON a.position = h.position
+      UNION ALL
+      SELECT a.name || '-' || t.name || '-' || r.id, t.name, r.id, 'id', NULL, r.id,
+             a.member, a.device, a.edited_at, r.writer
+      FROM sync_record r
+      JOIN sync_type t ON t.number = r.type
+      JOIN sync_author a ON a.position = r.writer
+      WHERE r.alive = 1 AND r.life = 1;
 
     -- Who made each record and who changed it last; for reading.
     CREATE VIEW sync_provenance AS

@@ -3,7 +3,9 @@ internal import HouseholdRecords
 /// One captured edit.
 struct OutboxRow {
   /// What a trigger saw.
-  enum Kind: Int64 { case replacing = 0, inserted = 1, updated = 2, deleted = 3 }
+  ///
+  /// `confirmed` is no trigger's: a person has seen an edit that lost against a deletion, and the deletion stays.
+  enum Kind: Int64 { case replacing = 0, inserted = 1, updated = 2, deleted = 3, confirmed = 4 }
 
   var number: Int64
   var type: Int64
@@ -72,6 +74,13 @@ struct Outbox {
       """, .integer(number), .integer(place.type), .text(place.id))
   }
 
+  /// Whether the record was edited again after this row.
+  func hasMore(of place: RecordPlace, after number: Int64) throws -> Bool {
+    try connection.integer(
+      "SELECT 1 FROM sync_outbox WHERE number > ? AND type = ? AND id = ? LIMIT 1", .integer(number),
+      .integer(place.type), .text(place.id)) != nil
+  }
+
   /// Takes out what was sealed.
   func remove(through number: Int64) throws {
     try connection.run("DELETE FROM sync_outbox WHERE number <= ?", .integer(number))
@@ -90,6 +99,8 @@ struct FoldedEdit {
   var deletedImage: String?
   var wasDeleted = false
   var wasInserted = false
+  /// Whether a deletion is to be sealed though the record is dead.
+  var confirmsDeletion = false
   var isThereAfter: Bool
   var isWeak = true
   /// The number of the last row.
@@ -117,10 +128,14 @@ struct FoldedEdit {
           if !wasDeleted { replacedImage = replacedImage ?? image }
         } else {
           wasInserted = true
+          // The row that was there vanished without a trigger (`UPDATE OR REPLACE` of another row's id): the new one
+          // stands in its place, so every field was written.
+          if isThereAfter && !wasDeleted { changed = .max }
         }
         isThereAfter = true
         pendingImage = nil
         heldDeletion = nil
+      case .confirmed: confirmsDeletion = true
       case .updated:
         pendingImage = nil
         if wasDeleted { changedInNewLife |= row.fields } else { changed |= row.fields }

@@ -29,7 +29,7 @@ package struct Authorship: Hashable, Sendable {
 ///
 /// Commands and apps use it beside a running node, or without one.
 package final class RecordAccess {
-  private let connection: Connection
+  let connection: Connection
   /// The schema as the replica says.
   package let schema: Schema
 

@@ -122,6 +122,9 @@ struct TypeRegistry {
     return number
   }
 
+  /// All names with their numbers, in order.
+  var all: [(name: String, number: Int64)] { numbers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) } }
+
   /// All tables in the order of the types' names.
   var sorted: [TypeTable] { tables.values.sorted { $0.type.name < $1.type.name } }
 }

@@ -151,6 +151,10 @@ extension Replica {
       let shown = row.flags & SnapshotRow.Flag.row != 0 ? row.row : nil
       if try stored.writeIfNew(type: number, id: row.id, on: connection) {
         if let shown, let table { try table.write(row.id, shown, on: connection) }
+        if stored.flags & StoredRecord.conflictFlag != 0 {
+          let state = try CellVersions.decode(stored, row: shown, table: table, names: self)
+          try listConflicts(of: state, type: number, id: row.id, table: table)
+        }
       } else {
         try merge(stored, shown: shown, id: row.id, type: number, table: table)
       }
@@ -166,6 +170,7 @@ extension Replica {
   private static func storedFlags(_ flags: UInt8) -> Int64 {
     (flags & SnapshotRow.Flag.weak != 0 ? StoredRecord.weakFlag : 0)
       | (flags & SnapshotRow.Flag.quarantined != 0 ? StoredRecord.quarantinedFlag : 0)
+      | (flags & SnapshotRow.Flag.conflict != 0 ? StoredRecord.conflictFlag : 0)
   }
 
   /// Merges a snapshot's record with what is here: the order in which writes come does not matter.
@@ -176,6 +181,7 @@ extension Replica {
     let row = ours.isAlive ? try table?.row(id, on: connection) : nil
     var state = try CellVersions.decode(ours, row: row, table: table, names: self)
     try state.merge(try CellVersions.decode(theirs, row: shown, table: table, names: self), coverage: self)
-    try store(state, type: type, id: id, table: table, shownBefore: row)
+    try store(
+      state, of: RecordPlace(type: type, id: id), table: table, shownBefore: row, earlierFlags: ours.flags)
   }
 }

@@ -5,6 +5,7 @@ extension Replica {
   /// Applies all operations of a changeset that is in the log.
   func apply(_ changeset: Changeset, header: ChangesetHeader) throws {
     let numbers = try changeset.shapes.map { try registry.number(of: $0.type, on: connection) }
+    changesInChangeset = 0
     for operation in changeset.operations {
       let shape = changeset.shapes[operation.shape]
       let number = numbers[operation.shape]
@@ -29,33 +30,48 @@ extension Replica {
   }
 
   /// Merges one operation into the state of its record and shows what wins.
-  ///
-  /// - Parameter image: the row as it was, where a local deletion has taken it from the table already.
-  func merge(
-    _ operation: Operation, fields: [String], of type: Int64, header: ChangesetHeader, image: [FieldValue]? = nil
-  ) throws {
+  func merge(_ operation: Operation, fields: [String], of type: Int64, header: ChangesetHeader) throws {
     let table = registry[type]
     let stored = try StoredRecord.read(type: type, id: operation.id, on: connection)
-    let row = try image ?? stored.flatMap { $0.isAlive ? try table?.row(operation.id, on: connection) : nil }
+    let row = try stored.flatMap { $0.isAlive ? try table?.row(operation.id, on: connection) : nil }
     var state = try stored.map { try CellVersions.decode($0, row: row, table: table, names: self) } ?? RecordState()
+    try noteChanges(of: operation, fields: fields, type: type, table: table, before: state, header: header)
     for (cell, write) in operation.writes(name: header.name, stamp: header.stamp, fields: fields, type: table?.type) {
       try state.merge(write, cell: cell, coverage: self)
     }
-    try store(state, type: type, id: operation.id, table: table, shownBefore: row)
+    try store(
+      state, of: RecordPlace(type: type, id: operation.id), table: table, shownBefore: row,
+      earlierFlags: stored?.flags ?? 0)
   }
 
   /// Stores the state and makes the type's table show it.
+  ///
+  /// - Parameter earlierFlags: those of the state that was stored before; 0 if there was none.
   func store(
-    _ state: RecordState, type: Int64, id: String, table: TypeTable?, shownBefore: [FieldValue]?
+    _ state: RecordState, of place: RecordPlace, table: TypeTable?, shownBefore: [FieldValue]?, earlierFlags: Int64
   ) throws {
-    let (stored, row) = try CellVersions.encode(state, table: table, names: self)
-    try stored.write(type: type, id: id, on: connection)
+    let row = try keep(state, of: place, table: table, earlierFlags: earlierFlags)
     guard let table else { return }
     if let row {
-      if row != shownBefore { try table.write(id, row, on: connection) }
+      if row != shownBefore { try table.write(place.id, row, on: connection) }
     } else {
-      try table.remove(id, on: connection)
+      try table.remove(place.id, on: connection)
     }
+  }
+
+  /// Stores the state and lists its conflicts; returns the row that is to show, nil if the record does not.
+  func keep(
+    _ state: RecordState, of place: RecordPlace, table: TypeTable?, earlierFlags: Int64
+  ) throws -> [FieldValue]? {
+    var (stored, row) = try CellVersions.encode(state, table: table, names: self)
+    // One write in each cell of a live record cannot have lost against another.
+    let isPlain = stored.isAlive && state.cells.values.allSatisfy { $0.count == 1 }
+    let hadConflicts = earlierFlags & StoredRecord.conflictFlag != 0
+    if hadConflicts || !isPlain, try listConflicts(of: state, type: place.type, id: place.id, table: table) {
+      stored.flags |= StoredRecord.conflictFlag
+    }
+    try stored.write(type: place.type, id: place.id, on: connection)
+    return row
   }
 }
 

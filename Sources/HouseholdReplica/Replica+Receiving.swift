@@ -59,7 +59,8 @@ extension Replica {
     return (header.position, changeset)
   }
 
-  static func unpack(_ packed: PackedChangeset) throws -> (SignedChangeset, Changeset) {
+  /// The author's bytes and what they say; throws ``Violation`` if they cannot be read.
+  package static func unpack(_ packed: PackedChangeset) throws -> (SignedChangeset, Changeset) {
     do {
       let signed = SignedChangeset(bytes: try Compression.unpack(packed.bytes, limit: Limits.changesetBytes))
       return (signed, try signed.decoded())

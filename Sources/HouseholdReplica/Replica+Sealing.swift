@@ -31,21 +31,24 @@ extension Replica {
   private func seal(chunk: [OutboxRow], ahead: OutboxRow?, now: Instant) throws {
     let reader = EditReader(connection: connection, registry: registry, outbox: outbox)
     let cuts = Self.runs(of: chunk)
+    var sealed = SealedRecords()
     for (index, range) in cuts.enumerated() {
       var later: [RecordPlace: [OutboxRow]] = [:]
       for row in chunk[range.upperBound...] {
         later[RecordPlace(type: row.type, id: row.id), default: []].append(row)
       }
       let run = try reader.run(chunk[range], laterRows: later) { place in
+        if let state = sealed[place] { return (life: state.life, isAlive: state.isAlive) }
         let stored = try StoredRecord.read(type: place.type, id: place.id, on: connection)
         return (life: stored?.life ?? 0, isAlive: stored?.isAlive ?? false)
       }
       let goesOn =
         index == cuts.count - 1 && ahead.map { Self.isSameRun(chunk[range.upperBound - 1].at, $0.at) } ?? false
       let editedAt = Instant(milliseconds: run.editedAt)
-      try seal(run.before, editedAt: editedAt, continues: !run.rest.isEmpty || goesOn, now: now)
-      try seal(run.rest, editedAt: editedAt, continues: goesOn, now: now)
+      try seal(run.before, into: &sealed, editedAt: editedAt, continues: !run.rest.isEmpty || goesOn, now: now)
+      try seal(run.rest, into: &sealed, editedAt: editedAt, continues: goesOn, now: now)
     }
+    try show(sealed, sealedThrough: chunk.last?.number ?? 0)
   }
 
   /// Where pauses cut the rows.
@@ -65,7 +68,9 @@ extension Replica {
   }
 
   /// Seals these edits in as few changesets as the target size allows.
-  private func seal(_ edits: [EditReader.Edit], editedAt: Instant, continues: Bool, now: Instant) throws {
+  private func seal(
+    _ edits: [EditReader.Edit], into sealed: inout SealedRecords, editedAt: Instant, continues: Bool, now: Instant
+  ) throws {
     var part: [EditReader.Edit] = []
     var size = 0
     for edit in edits {
@@ -74,34 +79,43 @@ extension Replica {
       if size + bytes > Limits.changesetTargetBytes || part.last.map({ $0.isWeak != edit.isWeak }) ?? false,
         !part.isEmpty
       {
-        try sealOne(part, editedAt: editedAt, continues: true, now: now)
+        try sealOne(part, into: &sealed, editedAt: editedAt, continues: true, now: now)
         part = []
         size = 0
       }
       part.append(edit)
       size += bytes
     }
-    if !part.isEmpty { try sealOne(part, editedAt: editedAt, continues: continues, now: now) }
+    if !part.isEmpty { try sealOne(part, into: &sealed, editedAt: editedAt, continues: continues, now: now) }
   }
 
-  private func sealOne(_ edits: [EditReader.Edit], editedAt: Instant, continues: Bool, now: Instant) throws {
+  private func sealOne(
+    _ edits: [EditReader.Edit], into sealed: inout SealedRecords, editedAt: Instant, continues: Bool, now: Instant
+  ) throws {
     var overwritten: Stamp?
     var isNew: [Bool] = []
     isNew.reserveCapacity(edits.count)
     for edit in edits {
-      guard let stored = try StoredRecord.read(type: edit.table.number, id: edit.id, on: connection) else {
+      guard let state = try state(before: edit, sealed) else {
         isNew.append(true)
         continue
       }
       isNew.append(false)
-      // Only stamps are of interest here, so the row's values are not read.
-      let state = try CellVersions.decode(stored, row: nil, table: edit.table, names: self)
       for cell in Self.cells(of: edit) {
         for write in state.cells[cell] ?? [] { overwritten = max(overwritten ?? write.stamp, write.stamp) }
       }
     }
     let header = try appendOwn(edits, editedAt: editedAt, continues: continues, overwritten: overwritten, now: now)
-    for (edit, isNew) in zip(edits, isNew) { try record(edit, isNew: isNew, header: header) }
+    changesInChangeset = 0
+    for (edit, isNew) in zip(edits, isNew) { try record(edit, isNew: isNew, header: header, into: &sealed) }
+  }
+
+  /// The state of the record before the edit; nil if nothing was ever heard of it.
+  private func state(before edit: EditReader.Edit, _ sealed: SealedRecords) throws -> RecordState? {
+    if let state = sealed[RecordPlace(type: edit.table.number, id: edit.id)] { return state }
+    return try StoredRecord.read(type: edit.table.number, id: edit.id, on: connection).map {
+      try CellVersions.decode($0, row: edit.rowBefore, table: edit.table, names: self)
+    }
   }
 
   private static func cells(of edit: EditReader.Edit) -> [String] {
@@ -187,8 +201,10 @@ extension Replica {
       })
   }
 
-  /// Writes the cells of a sealed edit; its row is in the table already.
-  private func record(_ edit: EditReader.Edit, isNew: Bool, header: ChangesetHeader) throws {
+  /// Puts a sealed edit into the state of its record; its row is in the table already.
+  private func record(
+    _ edit: EditReader.Edit, isNew: Bool, header: ChangesetHeader, into sealed: inout SealedRecords
+  ) throws {
     let operation = Operation(
       kind: edit.kind, isWeak: edit.isWeak, shape: 0, id: edit.id, life: edit.life, values: edit.values)
     if isNew && edit.kind == .insert {
@@ -198,6 +214,13 @@ extension Replica {
       if try stored.writeIfNew(type: edit.table.number, id: edit.id, on: connection) { return }
     }
     // A changeset may hold a deletion and the new life of one record: then the state is what the first of them left.
-    try merge(operation, fields: edit.fields, of: edit.table.number, header: header, image: edit.image)
+    var state = try state(before: edit, sealed) ?? RecordState()
+    let type = edit.table.type
+    try noteChanges(
+      of: operation, fields: edit.fields, type: edit.table.number, table: edit.table, before: state, header: header)
+    for (cell, write) in operation.writes(name: header.name, stamp: header.stamp, fields: edit.fields, type: type) {
+      try state.merge(write, cell: cell, coverage: self)
+    }
+    sealed.keep(state, of: RecordPlace(type: edit.table.number, id: edit.id), table: edit.table)
   }
 }

@@ -207,6 +207,7 @@ extension Replica {
     var flags: UInt8 = stored.isAlive ? SnapshotRow.Flag.alive : 0
     if stored.flags & StoredRecord.weakFlag != 0 { flags |= SnapshotRow.Flag.weak }
     if stored.flags & StoredRecord.quarantinedFlag != 0 { flags |= SnapshotRow.Flag.quarantined }
+    if stored.flags & StoredRecord.conflictFlag != 0 { flags |= SnapshotRow.Flag.conflict }
     var row: [FieldValue] = []
     if stored.isAlive, let table {
       flags |= SnapshotRow.Flag.row

@@ -19,8 +19,8 @@ struct EditReader {
     var life: UInt64
     var fields: [String]
     var values: [FieldValue]
-    /// For a deletion the row as it was, which the table no longer holds.
-    var image: [FieldValue]?
+    /// The row as it was before the run, which the table no longer holds; nil if it was not there.
+    var rowBefore: [FieldValue]?
   }
 
   /// The edits of one run. `before` must be sealed in a changeset ahead of `rest`: edits of records deleted there.
@@ -49,29 +49,40 @@ struct EditReader {
     for place in order {
       guard let table = registry[place.type] else { continue }
       let known = try lives(place)
-      let folded = FoldedEdit(touched[place] ?? [], wasThere: known.isAlive)
-      try read(folded, of: place, table: table, known: known, later: laterRows[place] ?? [], into: &run)
+      let (now, later) = (touched[place] ?? [], laterRows[place] ?? [])
+      let folded = FoldedEdit(now, wasThere: known.isAlive)
+      let before = known.isAlive ? try rowBefore(now + later, of: place, table: table) : nil
+      try read(folded, of: place, table: table, known: known, rowBefore: before, later: later, into: &run)
     }
     return run
   }
 
   private func read(
     _ folded: FoldedEdit, of place: RecordPlace, table: TypeTable, known: (life: UInt64, isAlive: Bool),
-    later: [OutboxRow], into run: inout Run
+    rowBefore: [FieldValue]?, later: [OutboxRow], into run: inout Run
   ) throws {
     let all = table.fieldNames
     func edit(_ kind: Operation.Kind, life: UInt64, fields: [String], row: [FieldValue]) -> Edit {
       let values = fields.map { field in table.index(of: field).map { row[$0] } ?? .null }
       return Edit(
         kind: kind, table: table, id: place.id, isWeak: folded.isWeak, life: life, fields: fields, values: values,
-        image: kind == .delete ? row : nil)
+        rowBefore: rowBefore)
     }
     if known.isAlive && folded.wasDeleted {
       let image = try folded.deletedImage.map { try CaptureTriggers.row(fromImage: $0, of: table.type, on: connection) }
       let row = image ?? Array(repeating: .null, count: all.count)
-      let changed = fields(folded.changed, of: table)
-      if !changed.isEmpty { run.before.append(edit(.update, life: known.life, fields: changed, row: row)) }
+      // A replacement before the deletion is an edit too: what it changed shows in the two images.
+      let replaced = try folded.replacedImage.map {
+        Self.differences(try CaptureTriggers.row(fromImage: $0, of: table.type, on: connection), row)
+      }
+      let changed = fields(folded.changed | (replaced ?? 0), of: table)
+      if !changed.isEmpty {
+        run.before.append(edit(.update, life: known.life, fields: changed, row: row))
+      }
       run.rest.append(edit(.delete, life: known.life, fields: [], row: row))
+    }
+    if !known.isAlive && folded.confirmsDeletion && !folded.isThereAfter {
+      run.rest.append(edit(.delete, life: max(1, known.life), fields: [], row: []))
     }
     guard folded.isThereAfter, let after = try rowAfter(folded, of: place, table: table, later: later) else { return }
     if !known.isAlive || folded.wasDeleted {
@@ -82,13 +93,17 @@ struct EditReader {
     var changed = folded.changed
     if let image = folded.replacedImage {
       let before = try CaptureTriggers.row(fromImage: image, of: table.type, on: connection)
-      for index in all.indices where before[index] != after.row[index] { changed |= 1 << UInt64(index) }
-    } else if folded.wasInserted {
-      // The row vanished without a trigger, and was made again: every field was written.
-      changed = .max
+      changed |= Self.differences(before, after.row)
     }
     let names = fields(changed & ~after.changedLater, of: table)
-    if !names.isEmpty { run.rest.append(edit(.update, life: known.life, fields: names, row: after.row)) }
+    if !names.isEmpty {
+      run.rest.append(edit(.update, life: known.life, fields: names, row: after.row))
+    }
+  }
+
+  /// A bit for each field in which the rows differ.
+  private static func differences(_ a: [FieldValue], _ b: [FieldValue]) -> UInt64 {
+    zip(a, b).enumerated().reduce(0) { $1.element.0 != $1.element.1 ? $0 | 1 << UInt64($1.offset) : $0 }
   }
 
   /// The names of the fields with a bit, completed to whole cells, in the schema's order.
@@ -100,24 +115,44 @@ struct EditReader {
     return chosen.sorted().map { table.fieldNames[$0] }
   }
 
-  /// The row as it was after the run, as far as it can be known, and what later runs changed in it.
+  /// The row as it was before these edits, as far as it can be known; nil if the first of them made it.
+  private func rowBefore(_ rows: [OutboxRow], of place: RecordPlace, table: TypeTable) throws -> [FieldValue]? {
+    if rows.first?.kind == .inserted { return nil }
+    var old: [Int: FieldValue] = [:]
+    var base: [FieldValue]?
+    for row in rows {
+      guard let image = row.image else { continue }
+      let values = try CaptureTriggers.row(fromImage: image, of: table.type, on: connection)
+      if row.kind != .updated {
+        base = values
+        break
+      }
+      for index in values.indices where row.fields >> UInt64(index) & 1 != 0 && old[index] == nil {
+        old[index] = values[index]
+      }
+    }
+    guard var row = try base ?? rowNow(of: place, table: table, after: rows.last?.number ?? 0) else { return nil }
+    for (index, value) in old { row[index] = value }
+    return row
+  }
+
+  /// The row after all the edits of a chunk: it stands in the table, unless edits of the next chunk took it from there.
+  private func rowNow(of place: RecordPlace, table: TypeTable, after number: Int64) throws -> [FieldValue]? {
+    if let row = try table.row(place.id, on: connection) { return row }
+    return try outbox.nextImage(of: place, after: number).map {
+      try CaptureTriggers.row(fromImage: $0, of: table.type, on: connection)
+    }
+  }
+
+  /// The row as it was after the run, and the fields that later runs change anyway, so that they need not be sealed.
   private func rowAfter(
     _ folded: FoldedEdit, of place: RecordPlace, table: TypeTable, later: [OutboxRow]
   ) throws -> (row: [FieldValue], changedLater: UInt64)? {
     var changedLater: UInt64 = 0
-    for row in later {
-      switch row.kind {
-      case .updated: changedLater |= row.fields
-      case .inserted: break
-      case .replacing, .deleted:
-        guard let image = row.image else { continue }
-        return (try CaptureTriggers.row(fromImage: image, of: table.type, on: connection), changedLater)
-      }
-    }
-    if let row = try table.row(place.id, on: connection) { return (row, changedLater) }
-    guard let image = try outbox.nextImage(of: place, after: max(folded.last, later.last?.number ?? 0)) else {
-      return nil
-    }
-    return (try CaptureTriggers.row(fromImage: image, of: table.type, on: connection), changedLater)
+    for row in later.prefix(while: { $0.kind == .updated }) where !row.isWeak { changedLater |= row.fields }
+    let row =
+      try rowBefore(later, of: place, table: table)
+      ?? rowNow(of: place, table: table, after: max(folded.last, later.last?.number ?? 0))
+    return row.map { ($0, changedLater) }
   }
 }

@@ -30,6 +30,7 @@ struct SnapshotRow: Hashable {
     static let cells: UInt8 = 4
     static let row: UInt8 = 8
     static let quarantined: UInt8 = 16
+    static let conflict: UInt8 = 32
   }
 
   /// Index into the page's shapes.

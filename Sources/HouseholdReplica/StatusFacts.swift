@@ -8,12 +8,20 @@ package struct StatusFacts: Sendable {
   package var unsealed: Int64
   package var waiting: Int64
   package var needsSnapshot: Bool
+  /// Open conflicts.
+  package var conflicts: Int64
+  /// Records with a value that does not fit its column.
+  package var quarantined: Int64
+  /// Records of types that the schema here does not know.
+  package var parked: Int64
   package var vectors: StoreVectors
   /// Own changesets: the replica ids of this device and their last seq.
   package var own: VersionVector
   /// Whose replicas they are.
   package var replicaDevices: [ReplicaID: DeviceID]
   package var peers: [DeviceID: Peer]
+  /// Who ended the membership of this device, and when, if anybody did.
+  package var ending: (by: String, at: Instant)?
 
   /// What of the vector the device has not confirmed, as far as it told us; its own changesets it has anyway.
   package func missing(of vector: VersionVector, at device: DeviceID) -> UInt64 {
@@ -52,7 +60,10 @@ package struct StatusFacts: Sendable {
       identity: identity, membership: membership, recordCounts: [],
       unsealed: try connection.integer("SELECT count(*) FROM sync_outbox") ?? 0,
       waiting: try connection.integer("SELECT count(*) FROM sync_changeset WHERE state = 0") ?? 0,
-      needsSnapshot: try facts.integer(.needsSnapshot) == 1, vectors: replicas.vectors,
+      needsSnapshot: try facts.integer(.needsSnapshot) == 1,
+      conflicts: try connection.integer("SELECT count(*) FROM sync_conflict WHERE open = 1") ?? 0,
+      quarantined: try connection.integer("SELECT count(*) FROM sync_record WHERE flags & 2") ?? 0, parked: 0,
+      vectors: replicas.vectors,
       own: VersionVector(
         replicas.entries.values.filter { $0.device == identity.device }
           .reduce(into: [:]) { $0[$1.id] = $1.received }),
@@ -61,8 +72,28 @@ package struct StatusFacts: Sendable {
       let count = try connection.integer("SELECT count(*) FROM \(SchemaTables.quoted(type.name))") ?? 0
       result.recordCounts.append((type: type.name, count: count))
     }
+    if !membership.admits(identity.device) { result.ending = Self.ending(of: identity, in: log, membership) }
+    let known = Set(membership.schema.types.map(\.name))
+    for (name, number) in try TypeRegistry(schema: membership.schema, connection: connection).all
+    where !known.contains(name) {
+      result.parked +=
+        try connection.integer(
+          "SELECT count(*) FROM sync_record WHERE type = ?", .integer(number)) ?? 0
+    }
     try result.readPeers(connection, replicas: replicas)
     return result
+  }
+
+  private static func ending(
+    of identity: ReplicaIdentity, in log: MembershipLog, _ membership: MembershipState
+  ) -> (by: String, at: Instant)? {
+    for known in log.ordered.reversed() {
+      guard case .removal(let removal) = known.entry.statement,
+        removal.subject == .member(identity.member) || removal.subject == .device(identity.device)
+      else { continue }
+      return (by: membership.member(of: known.entry.author)?.name ?? "a former member", at: known.entry.at)
+    }
+    return nil
   }
 
   private mutating func readPeers(_ connection: Connection, replicas: ReplicaTable) throws {

@@ -41,9 +41,12 @@ extension SyncEngine {
     session.known.merge(subscription.received)
     for replica in session.forks { session.known[replica] = 0 }
     sessions[link] = session
+    let offer = try snapshot(for: subscription.snapshot, moment)
+    // A snapshot is begun at a sealed state: local edits may have become changesets that others wait for.
+    if offer != nil { logChanged = true }
     vectors = try moment.store.vectors()
     let isCovered = session.known.covers(vectors.base)
-    if let offer = try snapshot(for: subscription.snapshot, moment) {
+    if let offer {
       var cursor: [UInt8] = []
       if case .resume(_, let reached) = subscription.snapshot, offer.resumes { cursor = reached }
       let token = ChangeToken(incarnation: moment.store.incarnation, position: offer.position)

@@ -23,6 +23,10 @@ struct LayeringTests {
       "FoundationEssentials", "Foundation", "Glibc", "Synchronization",
     ],
     "household": ["HouseholdCommands", "Glibc"],
+    "HouseholdSimulation": [
+      "HouseholdReplica", "HouseholdSync", "HouseholdTrust", "HouseholdBudget", "HouseholdRecords", "Foundation",
+    ],
+    "household-simulator": ["HouseholdSimulation", "Foundation"],
   ]
 
   private static func imports(of file: House.File) -> Set<String> {

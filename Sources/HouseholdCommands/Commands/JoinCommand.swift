@@ -17,7 +17,9 @@ struct JoinCommand: Command {
       .value("device", "NAME", help: "This device's name; default: the machine's name."),
       .value(
         "address", "HOST:PORT", kind: .address, repeatable: true, help: "Where the inviting node can be reached."),
-      .choice("data", ["merge", "replace"], help: "What becomes of records that are here already (not built yet)."),
+      .choice(
+        "data", ["merge", "replace"],
+        help: "What becomes of records that are here already: they come along, or stay behind."),
       .flag("yes", help: "Do not ask."),
     ])
 
@@ -30,12 +32,7 @@ struct JoinCommand: Command {
 
   func run(_ invocation: Invocation, output: Output) async throws -> ExitCode {
     let directory = try invocation.directory()
-    guard !directory.hasHousehold else {
-      throw CommandError(
-        code: "householdExists",
-        message: "There is a household in \(directory.path) already, and joining with records is not built yet.",
-        remedy: "Join from an empty data directory: household --data-dir DIR join ...")
-    }
+    let existing = try existingRecords(directory, invocation: invocation, output: output)
     let link = try Self.link(invocation.operands("CODE_OR_LINK").joined(separator: " "))
     var addresses = try invocation.values("address").map(NodeCommand.address)
     addresses += try link.addresses.map(NodeCommand.address)
@@ -46,7 +43,7 @@ struct JoinCommand: Command {
     }
     let guest = PairingGuest(
       directory: directory, code: link.code, household: link.household, addresses: addresses,
-      deviceName: invocation.value("device") ?? DefaultNames.device())
+      deviceName: invocation.value("device") ?? DefaultNames.device(), existing: existing)
     let shown = Shown()
     try await guest.join { preview in
       shown.preview = preview
@@ -62,6 +59,31 @@ struct JoinCommand: Command {
       output.note("Next: start `household node`; the records come as soon as it meets another device.")
     }
     return .done
+  }
+
+  /// What is to become of a household that is here already.
+  private func existingRecords(
+    _ directory: DataDirectory, invocation: Invocation, output: Output
+  ) throws -> PairingGuest.ExistingRecords {
+    guard directory.hasHousehold else { return .refuse }
+    if let word = invocation.value("data") { return word == "merge" ? .merge : .replace }
+    let counts = try ExistingHousehold(directory).recordCounts().filter { $0.count > 0 }
+    if counts.isEmpty { return .replace }
+    let text = counts.map { "\($0.count) \($0.type)" }.joined(separator: ", ")
+    output.note("There are records here already: \(text).")
+    let merges: Bool
+    do {
+      merges = try Question.confirm(
+        "Bring them along (merge)? No leaves them behind, in a copy (replace).",
+        instead: "--data merge or --data replace",
+        output: output)
+    } catch {
+      throw CommandError.usage(
+        "there are records here already (\(text)), and nothing says what becomes of them.",
+        remedy: "Say --data merge to bring them along, or --data replace to leave them behind in a copy.",
+        code: "dataMissing")
+    }
+    return merges ? .merge : .replace
   }
 
   /// What was shown, kept for the last line; set once, before it is read.

@@ -1,0 +1,87 @@
+internal import HouseholdRecords
+
+/// Keeps the list of conflicts in step with the cells.
+extension Replica {
+  /// Brings the list in line with the state of a record; returns whether any conflict is open.
+  @discardableResult
+  func listConflicts(of state: RecordState, type: Int64, id: String, table: TypeTable?) throws -> Bool {
+    let conflicts = try state.conflicts(
+      strategy: { table?.cell($0)?.strategy ?? .merge }, coverage: self)
+    try connection.run("UPDATE sync_conflict SET open = 0 WHERE type = ? AND id = ?", .integer(type), .text(id))
+    guard !conflicts.isEmpty, let typeName = registry.name(of: type) else { return false }
+    let key = RecordKey(type: typeName, id: id)
+    for conflict in conflicts {
+      let name = hexadecimal(cryptography.sha256(conflict.identity(of: key)).prefix(8))
+      try connection.run(
+        """
+        INSERT INTO sync_conflict(conflict, type, id, field, kept, kept_position, lost, lost_position, open)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 1) ON CONFLICT(conflict) DO UPDATE SET
+          kept = excluded.kept, kept_position = excluded.kept_position, open = 1
+        """, .text(name), .integer(type), .text(id), .text(conflict.cell),
+        try conflict.kept.map { .text(try object(of: $0, cell: conflict.cell, table: table)) } ?? .null,
+        try conflict.kept.map { .integer(try number(of: $0.name)) } ?? .null,
+        .text(try object(of: conflict.lost, cell: conflict.cell, table: table)),
+        .integer(try number(of: conflict.lost.name)))
+    }
+    return true
+  }
+
+  /// The fields of a cell with the values of a write, as a JSON object; bytes as hexadecimal digits.
+  private func object(of write: Write, cell: String, table: TypeTable?) throws -> String {
+    let fields = table?.cell(cell).map { $0.fields.map { index in table?.fieldNames[index] ?? cell } } ?? [cell]
+    let pairs = zip(fields, write.value.values)
+    let marks = pairs.map { _ in "?, ?" }.joined(separator: ", ")
+    let statement = try connection.statement("SELECT json_object(\(marks))")
+    try statement.bind(
+      pairs.flatMap { field, value -> [FieldValue] in
+        if case .bytes(let bytes) = value { return [.text(field), .text(hexadecimal(bytes))] }
+        return [.text(field), value]
+      })
+    defer { statement.reset() }
+    guard try statement.step() else { return "{}" }
+    return statement.text(0)
+  }
+
+  // MARK: History
+
+  /// Writes into the history what an operation changes; the making of a record that is new here is not written down,
+  /// as it follows from the record itself.
+  func noteChanges(
+    of operation: Operation, fields: [String], type: Int64, table: TypeTable?, before: RecordState,
+    header: ChangesetHeader
+  ) throws {
+    switch operation.kind {
+    case .delete: try note(nil, .null, .null, type: type, id: operation.id, header: header)
+    case .insert:
+      guard before.life > 0 else { return }
+      try note("id", .null, .text(operation.id), type: type, id: operation.id, header: header)
+    case .update:
+      for (field, value) in zip(fields, operation.values) {
+        let earlier = try shownBefore(field, in: before, table: table)
+        // Of a group only what differs is a change, though all of it was written.
+        if earlier == value && fields.count > 1 && table?.type.cellFields(of: field).count != 1 { continue }
+        try note(field, earlier, value, type: type, id: operation.id, header: header)
+      }
+    }
+  }
+
+  private func shownBefore(_ field: String, in state: RecordState, table: TypeTable?) throws -> FieldValue {
+    let cell = table?.type.cellFields(of: field) ?? [field]
+    let strategy = table?.cell(cell[0])?.strategy ?? .merge
+    guard let winner = state.winner(of: cell[0], strategy: strategy), let index = cell.firstIndex(of: field),
+      index < winner.value.values.count
+    else { return .null }
+    return winner.value.values[index]
+  }
+
+  private func note(
+    _ field: String?, _ before: FieldValue, _ after: FieldValue, type: Int64, id: String, header: ChangesetHeader
+  ) throws {
+    changesInChangeset += 1
+    let replica = hexadecimal(header.name.replica.bytes.prefix(4))
+    try connection.run(
+      "INSERT INTO sync_change(change, type, id, field, before, after, position) VALUES (?, ?, ?, ?, ?, ?, ?)",
+      .text("\(replica)-\(header.name.sequence)-\(changesInChangeset)"), .integer(type), .text(id),
+      field.map(FieldValue.text) ?? .null, before, after, .integer(header.position))
+  }
+}

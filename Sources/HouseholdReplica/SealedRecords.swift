@@ -1,0 +1,51 @@
+internal import HouseholdRecords
+
+/// The records that one chunk of sealing has touched, with their states in memory.
+///
+/// The load-bearing detail: while later edits of a record wait to be sealed, its row in the type's table is the only
+/// place that holds them. So no row is touched, and no state is stored that would be read beside a row of another time,
+/// before all runs of the chunk are sealed.
+struct SealedRecords {
+  /// One record.
+  struct Item {
+    var place: RecordPlace
+    var table: TypeTable
+    var state: RecordState
+  }
+
+  /// In the order in which they were touched first.
+  private(set) var items: [Item] = []
+  private var indices: [RecordPlace: Int] = [:]
+
+  /// The state of a record, if it was touched.
+  subscript(place: RecordPlace) -> RecordState? { indices[place].map { items[$0].state } }
+
+  /// Keeps the state of a record.
+  mutating func keep(_ state: RecordState, of place: RecordPlace, table: TypeTable) {
+    if let index = indices[place] {
+      items[index].state = state
+    } else {
+      indices[place] = items.count
+      items.append(Item(place: place, table: table, state: state))
+    }
+  }
+}
+
+extension Replica {
+  /// Stores the states, and makes the tables show what wins where no later edit waits for its row to be read.
+  ///
+  /// - Parameter number: the last row of the outbox that was sealed.
+  func show(_ sealed: SealedRecords, sealedThrough number: Int64) throws {
+    for item in sealed.items {
+      let earlier = try StoredRecord.read(type: item.place.type, id: item.place.id, on: connection)
+      let row = try keep(item.state, of: item.place, table: item.table, earlierFlags: earlier?.flags ?? 0)
+      let shown = try item.table.row(item.place.id, on: connection)
+      if try row == shown || outbox.hasMore(of: item.place, after: number) { continue }
+      if let row {
+        try item.table.write(item.place.id, row, on: connection)
+      } else {
+        try item.table.remove(item.place.id, on: connection)
+      }
+    }
+  }
+}

@@ -1,0 +1,102 @@
+import HouseholdRecords
+import HouseholdReplica
+
+/// The rules that hold at every moment, and those that hold once everything is healed and quiet.
+extension Judge {
+  /// The first rule that is broken now; nil if all hold.
+  ///
+  /// Devices with edits that are not sealed are left out where tables are compared: they show more than they tell.
+  static func firstBreach(
+    _ world: World, archive: inout ChangesetArchive, random: inout SeededRandom
+  ) throws -> String? {
+    if let fault = world.faults.first { return fault }
+    if let (link, name) = world.traffic.repeated { return "\(name) crossed link \(link) more than once (R9)" }
+    for device in world.devices { try archive.collect(from: device) }
+    var seen: [(device: SimulatedDevice, digest: StoreDigest)] = []
+    for device in world.devices {
+      let vectors = try device.replica.vectors()
+      if !vectors.received.covers(vectors.applied) { return "\(device.name) has applied more than it received (D1)" }
+      if !archive.vector.covers(vectors.received) { return "\(device.name) has received what nobody sealed" }
+      guard try device.replica.unsealedCount() == 0, try !device.replica.needsSnapshot else { continue }
+      let digest = try device.replica.computeDigest()
+      let equal = seen.first {
+        $0.digest.applied == digest.applied && $0.digest.membershipHeads == digest.membershipHeads
+      }
+      if let equal {
+        if let difference = try firstDifference(equal.device, device) { return "equal vectors (R5), but " + difference }
+        if equal.digest.bytes != digest.bytes {
+          return try "\(equal.device.name) and \(device.name) have equal vectors and different digests (R5)"
+            + (firstStateDifference(equal.device, device, archive: archive, random: &random).map { ": " + $0 } ?? "")
+        }
+      } else {
+        if let fault = try firstUntruth(device, archive: archive, random: &random) { return fault }
+        seen.append((device, digest))
+      }
+    }
+    return nil
+  }
+
+  /// The first record that is not what its changesets say; nil if all are.
+  private static func firstUntruth(
+    _ device: SimulatedDevice, archive: ChangesetArchive, random: inout SeededRandom
+  ) throws -> String? {
+    let schema = device.access.schema
+    let truth = try archive.states(at: device.replica.vectors().applied, schema: schema, random: &random)
+    var shown = try device.tables()
+    for key in truth.keys.sorted() {
+      guard let state = truth[key], let type = schema.type(key.type) else { continue }
+      let row = ChangesetArchive.row(of: state, type: type)
+      if shown.removeValue(forKey: key) != row {
+        return try "\(device.name) shows \(text(device.tables()[key])) as \(key), its changesets say \(text(row))"
+      }
+      let stored = try device.replica.state(of: key)
+      if stored != state {
+        return "\(device.name) keeps other writes of \(key) than its changesets say: "
+          + firstDifference(stored ?? RecordState(), state)
+      }
+    }
+    if let key = shown.keys.min() { return "\(device.name) shows \(key), which no changeset made" }
+    return nil
+  }
+
+  private static func firstDifference(_ stored: RecordState, _ truth: RecordState) -> String {
+    for cell in Set(stored.cells.keys).union(truth.cells.keys).sorted() where stored.cells[cell] != truth.cells[cell] {
+      return "cell '\(cell)' has \(describe(stored.cells[cell])), not \(describe(truth.cells[cell]))"
+    }
+    return "no cell differs"
+  }
+
+  private static func describe(_ writes: [Write]?) -> String {
+    (writes ?? []).map { write in
+      "\(write.name) stamp \(write.stamp.rawValue) life \(write.life)\(write.isWeak ? " weak" : "") "
+        + (write.value == .alive(true) ? "alive" : write.value == .alive(false) ? "dead" : text(write.value.values))
+    }.joined(separator: " | ")
+  }
+
+  private static func firstStateDifference(
+    _ a: SimulatedDevice, _ b: SimulatedDevice, archive: ChangesetArchive, random: inout SeededRandom
+  ) throws -> String? {
+    let states = try archive.states(at: archive.vector, schema: a.access.schema, random: &random)
+    for key in states.keys.sorted() {
+      let (ours, theirs) = (try a.replica.state(of: key), try b.replica.state(of: key))
+      if ours != theirs { return "\(key) " + firstDifference(ours ?? RecordState(), theirs ?? RecordState()) }
+    }
+    return nil
+  }
+
+  /// The first device that lacks something although everything is healed; nil if all have everything.
+  static func firstLack(_ world: World, archive: ChangesetArchive) throws -> String? {
+    let heads = try world.devices[0].replica.membership().heads
+    for device in world.devices {
+      let vectors = try device.replica.vectors()
+      if try device.replica.unsealedCount() != 0 { return "\(device.name) has edits that are not sealed" }
+      if vectors.received != archive.vector {
+        return "\(device.name) lacks \(archive.vector.excess(over: vectors.received)) changesets after healing"
+      }
+      if vectors.applied != vectors.received { return "\(device.name) has not applied all that it received" }
+      if try device.replica.membership().heads != heads { return "\(device.name) has other membership heads" }
+      if try device.replica.needsSnapshot { return "\(device.name) still waits for its snapshot" }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,218 @@
+import Foundation
+package import HouseholdRecords
+import HouseholdReplica
+import HouseholdSync
+import HouseholdTrust
+
+/// A whole household in one thread: real replicas and engines, simulated network and clocks, everything from one seed.
+package final class World {
+  /// A device that is about to be added.
+  package struct Plan {
+    package var name: String
+    package var clockOffset: Int64
+    package var role: Role
+    /// Whether it starts without records and has to fetch a snapshot.
+    package var needsSnapshot: Bool
+
+    package init(_ name: String, clockOffset: Int64 = 0, role: Role = .member, needsSnapshot: Bool = false) {
+      self.name = name
+      self.clockOffset = clockOffset
+      self.role = role
+      self.needsSnapshot = needsSnapshot
+    }
+  }
+
+  package let schema: Schema
+  package private(set) var devices: [SimulatedDevice] = []
+  var network = SimulatedNetwork()
+  var random: SeededRandom
+  /// Keys and ids come from here, so that they do not depend on what happens.
+  private var identityRandom: SeededRandom
+  /// True time.
+  package private(set) var now: Instant
+  private let start: Instant
+  package var trace: Trace
+  /// How many events the engines took.
+  package internal(set) var events = 0
+  /// Everything that broke a rule on the way.
+  package internal(set) var faults: [String] = []
+  /// How often each changeset was sent to each device.
+  var traffic = Traffic()
+  private let folder: URL
+  private var boots: UInt64 = 0
+  private let authority: KeyPair
+
+  package init(seed: UInt64, schema: Schema, start: Instant, trace: Trace = Trace()) throws {
+    self.schema = schema
+    self.start = start
+    self.trace = trace
+    now = start
+    random = SeededRandom(seed: seed)
+    identityRandom = SeededRandom(seed: ~seed)
+    authority = try Self.key(from: &identityRandom)
+    // Replicas open more connections to their file, so it cannot be SQLite's in memory: a memory file system is next.
+    let memory = URL(fileURLWithPath: "/dev/shm")
+    let isThere = FileManager.default.isWritableFile(atPath: memory.path)
+    let parent = isThere ? memory : FileManager.default.temporaryDirectory
+    folder = parent.appending(path: "household-simulation-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+  }
+
+  deinit {
+    for device in devices { device.close() }
+    do { try FileManager.default.removeItem(at: folder) } catch { print("left \(folder.path): \(error)") }
+  }
+
+  private static func key(from random: inout SeededRandom) throws -> KeyPair {
+    let prefix: [UInt8] = [
+      0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20,
+    ]
+    return try KeyPair(privateKey: prefix + random.bytes(32))
+  }
+
+  // MARK: Time
+
+  /// The clock that only runs forward.
+  var tick: Tick { Tick(milliseconds: now.milliseconds - start.milliseconds) }
+
+  /// The time that a device believes it is.
+  package func wall(_ device: SimulatedDevice) -> Instant { now.advanced(byMilliseconds: device.clockOffset) }
+
+  /// Lets true time go on without anything happening.
+  func advance(milliseconds: Int64) { now = now.advanced(byMilliseconds: milliseconds) }
+
+  // MARK: Devices
+
+  package subscript(name: String) -> SimulatedDevice? { devices.first { $0.name == name } }
+
+  /// Adds a device of a member of its own; the first one founds the household.
+  @discardableResult
+  package func add(_ plan: Plan) throws -> SimulatedDevice {
+    let key = try Self.key(from: &identityRandom)
+    let member = MemberID.random(from: &identityRandom)
+    let description = MembershipEntry.DeviceDescription(name: plan.name, publicKey: key.publicKey)
+    let entries = try admit(description, member: member, key: key, plan: plan)
+    let identity = ReplicaIdentity(
+      household: OpenSSLCryptography().householdID(sharePublicKey: authority.publicKey), member: member,
+      device: key.device)
+    let nonce = ReplicaNonce.random(from: &identityRandom)
+    let incarnation = Incarnation.random(from: &identityRandom)
+    let device = try SimulatedDevice(
+      name: plan.name, index: devices.count, member: member, key: key, folder: folder, engine: makeEngine()
+    ) { path in
+      let replica = try Replica.create(
+        path: path, identity: identity, entries: entries, nonce: nonce, incarnation: incarnation,
+        needsSnapshot: plan.needsSnapshot, cryptography: OpenSSLCryptography(), signer: key)
+      if devices.isEmpty { _ = try replica.state(.schema(schema), at: now) }
+      return replica
+    }
+    device.clockOffset = plan.clockOffset
+    devices.append(device)
+    trace.add("add \(plan.name) \(key.device)")
+    return device
+  }
+
+  /// The membership log that the new device starts with; the owner has it too and tells the others.
+  private func admit(
+    _ description: MembershipEntry.DeviceDescription, member: MemberID, key: KeyPair, plan: Plan
+  ) throws -> [[UInt8]] {
+    guard let owner = devices.first else {
+      let genesis = MembershipEntry(
+        author: key.device, parents: [], at: now,
+        statement: .genesis(
+          .init(
+            householdName: "Simulated household", sharePublicKey: authority.publicKey, member: member,
+            memberName: plan.name, device: description)))
+      return [try SignedEntry(genesis) { try authority.signature(of: $0) }.bytes]
+    }
+    let invitation = InvitationID.random(from: &identityRandom)
+    let invite = try owner.replica.state(
+      .invite(
+        .init(
+          invitation: invitation, member: member, memberName: plan.name, role: plan.role,
+          expiresAt: now.advanced(byMilliseconds: 600_000))), at: now)
+    _ = try owner.replica.state(.join(.init(invite: invite, device: description)), at: now)
+    handle(owner, .membershipChanged)
+    return try owner.replica.membershipEntries(except: [])
+  }
+
+  private func makeEngine() -> SyncEngine {
+    boots += 1
+    let nonce = BootNonce.random(from: &identityRandom)
+    return SyncEngine(bootNonce: nonce, programVersion: "simulated", addresses: ["[::1]:7411"])
+  }
+
+  /// A clean restart: links end, the file is closed and opened.
+  package func restart(_ device: SimulatedDevice) throws {
+    trace.add("restart \(device.name)")
+    handle(device, .shutDown)
+    for link in network.links(of: device.index) { cut(link) }
+    device.openLinks = []
+    try device.reopen()
+    device.engine = makeEngine()
+  }
+
+  /// Signal 9: peers see their links end, the file is as it was.
+  package func kill(_ device: SimulatedDevice) throws {
+    trace.add("kill \(device.name)")
+    device.engine = makeEngine()
+    device.openLinks = []
+    for link in network.links(of: device.index) { cut(link) }
+    try device.reopenKilled()
+  }
+
+  /// Seals what the device captured and tells its engine, as a node does soon after an edit.
+  package func seal(_ device: SimulatedDevice) throws {
+    if try device.replica.seal(now: wall(device)) {
+      trace.add("seal \(device.name)")
+      handle(device, .localChanges)
+    }
+  }
+
+  // MARK: Events
+
+  /// Gives an event to a device's engine and does what it wants.
+  func handle(_ device: SimulatedDevice, _ event: Event) {
+    events += 1
+    let effects = device.engine.handle(event, store: device.replica, wall: wall(device), tick: tick)
+    for effect in effects { obey(effect, by: device) }
+  }
+
+  private func obey(_ effect: Effect, by device: SimulatedDevice) {
+    switch effect {
+    case .report(let report): note(report, by: device)
+    case .send(let link, let type, let flags, let payload):
+      if !device.openLinks.contains(link) { faults.append("\(device.name) sent on the closed link \(link)") }
+      trace.add(bytes: payload)
+      traffic.count(type: type, payload: payload, on: link, to: otherEnd(of: link, than: device))
+      network.send(.message(type: type, flags: flags, payload: payload), on: link, from: device.index)
+    case .close(let link, let goodbye):
+      trace.add("\(device.name) closes \(link): \(goodbye.sentence)")
+      if device.openLinks.remove(link) == nil { faults.append("\(device.name) closed link \(link) twice") }
+      network.send(.end, on: link, from: device.index)
+    }
+  }
+
+  private func otherEnd(of link: LinkNumber, than device: SimulatedDevice) -> Int {
+    guard let wire = network[link] else { return device.index }
+    return wire.ends[1 - wire.end(of: device.index)]
+  }
+
+  private func note(_ report: SessionReport, by device: SimulatedDevice) {
+    switch report {
+    case .violation(let peer, let violation):
+      faults.append("\(device.name) found \(name(of: peer)) breaking a rule: \(violation)")
+    case .storeFailed(let text): faults.append("the store of \(device.name) failed: \(text)")
+    case .diverged(let peer): faults.append("\(device.name) and \(name(of: peer)) have diverged (R5)")
+    case .forkSuspected(let replica, let peer):
+      faults.append("\(device.name) suspects a fork of \(replica) at \(name(of: peer))")
+    case .cloneSuspected(let peer): trace.add("\(device.name) suspects a clone of \(name(of: peer))")
+    case .removedHere: trace.add("\(device.name) is removed")
+    case .snapshotAdopted(let peer): trace.add("\(device.name) has a snapshot of \(name(of: peer))")
+    case .received(let count, let peer): trace.add("\(device.name) received \(count) from \(name(of: peer))")
+    case .connected, .synced, .acknowledged, .sent, .membershipReceived, .closed: break
+    }
+  }
+
+  func name(of device: DeviceID) -> String { devices.first { $0.device == device }?.name ?? "\(device)" }
+}

@@ -1,0 +1,4 @@
+import Foundation
+import HouseholdSimulation
+
+exit(SimulatorTool.run(Array(CommandLine.arguments.dropFirst())))

@@ -1,0 +1,32 @@
+import Foundation
+import HouseholdSimulation
+import Testing
+
+@Suite("Random households")
+struct RandomHouseholdTests {
+  @Test func `200 seeds hold every rule at every step`() throws {
+    for seed in UInt64(1)...200 {
+      // Small ones for most, as these builds are not optimised; `household-simulator` plays larger ones.
+      let isLarge = seed % 10 == 0
+      let size = RandomHousehold.Size(devices: isLarge ? 3 : 2, steps: isLarge ? 60 : 20, checkEvery: 10)
+      let outcome = try RandomHousehold.run(seed: seed, size: size)
+      #expect(outcome.failure == nil, "seed \(seed): \(outcome.failure ?? "")")
+    }
+  }
+
+  @Test(arguments: [84, 1047, 1106, 1151, 1232, 1269] as [UInt64])
+  func `a seed that once found a fault holds`(seed: UInt64) throws {
+    let outcome = try RandomHousehold.run(seed: seed)
+    #expect(outcome.failure == nil, "seed \(seed): \(outcome.failure ?? "")")
+  }
+
+  @Test func `the same seed gives the same run`() throws {
+    for seed in UInt64(1)...5 {
+      let first = try RandomHousehold.run(seed: seed)
+      let second = try RandomHousehold.run(seed: seed)
+      #expect(first == second)
+    }
+    let other = try (UInt64(1)...5).map { try RandomHousehold.run(seed: $0, size: .init(steps: 20)).checksum }
+    #expect(Set(other).count == 5, "different seeds are different runs")
+  }
+}
