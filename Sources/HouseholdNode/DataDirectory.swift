@@ -127,6 +127,12 @@ package struct DataDirectory: Hashable, Sendable {
         .dataDirectory, "\(path) is needed for a moment and holds something else: \(foreign).",
         remedy: "Move it away, or name another --data-dir.")
     }
+    // A join that takes the place of a household puts that one here before its last step: then it is the only copy.
+    if Self.exists(snapshots), let kept = try DataDirectory(snapshots).contents().min() {
+      throw NodeError(
+        .dataDirectory, "\(snapshots)/\(kept) holds the household that was here before a join that was cut off.",
+        remedy: "Finish that join with the same code, or move the folder to a safe place.")
+    }
     do {
       try FileManager.default.removeItem(atPath: path)
     } catch {

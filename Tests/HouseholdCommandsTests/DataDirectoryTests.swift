@@ -57,6 +57,18 @@ import Testing
     #expect(!files.fileExists(atPath: desk.path("home.joining")))
   }
 
+  @Test func `a household that a killed join had put aside is not swept away`() async throws {
+    let desk = try Desk()
+    let kept = desk.path("home.joining/snapshots/before-join-1")
+    try files.createDirectory(atPath: kept, withIntermediateDirectories: true)
+    try write("the only copy", kept + "/replica.sqlite")
+
+    let answer = await desk.run("init")
+
+    #expect(answer.code == 1 && answer.errors.contains("before-join-1"), "\(answer.errors)")
+    #expect(try String(contentsOfFile: kept + "/replica.sqlite", encoding: .utf8) == "the only copy")
+  }
+
   @Test func `where there is no household every command says how to get one`() async throws {
     let desk = try Desk()
 

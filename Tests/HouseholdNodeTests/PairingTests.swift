@@ -4,7 +4,7 @@ import HouseholdTrust
 import Testing
 
 /// Invitations and joins as they go wrong.
-@Suite(.serialized) struct PairingTests {
+@Suite(.serialized, .ownThread) struct PairingTests {
   /// Codes of which one character is another one: with the check character as it was, and with the one that fits.
   private func codes(like code: String) throws -> (slip: String, wrong: String) {
     var characters = Array(code.filter { $0 != "-" })

@@ -3,7 +3,7 @@ import HouseholdBudget
 import Testing
 
 /// The main job as a new user meets it: make, invite, join, edit on both sides.
-@Suite(.serialized) struct PathTests {
+@Suite(.serialized, .ownThread) struct PathTests {
   @Test func `two people pair by link and edit both ways`() throws {
     let place = try Place()
     let ana = try place.founder()

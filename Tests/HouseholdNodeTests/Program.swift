@@ -47,7 +47,7 @@ enum Program {
 
 /// Waits until the question is answered with yes, a limited time; says what it waited for when it was in vain.
 func eventually(
-  _ what: Comment, seconds: Double = 20, location: SourceLocation = #_sourceLocation, _ question: () throws -> Bool
+  _ what: Comment, seconds: Double = 30, location: SourceLocation = #_sourceLocation, _ question: () throws -> Bool
 ) throws {
   let end = Date(timeIntervalSinceNow: seconds)
   while Date() < end {

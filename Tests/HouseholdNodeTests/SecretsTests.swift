@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// What lies on the disk is the owner's alone, and logs hold no contents.
-@Suite(.serialized) struct SecretsTests {
+@Suite(.serialized, .ownThread) struct SecretsTests {
   private func mode(_ path: String) throws -> Int {
     try #require(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
   }

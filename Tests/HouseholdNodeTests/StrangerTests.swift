@@ -5,7 +5,7 @@ import HouseholdTrust
 import Testing
 
 /// Whoever is not of the household and knocks all the same.
-@Suite(.serialized) struct StrangerTests {
+@Suite(.serialized, .ownThread) struct StrangerTests {
   /// Talks plainly to the port, and reads until the node hangs up; nil if it does not within the time.
   private static func plain(_ bytes: [UInt8], to address: String, seconds: Int = 8) throws -> Double? {
     let begun = Date()
