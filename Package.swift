@@ -71,7 +71,12 @@ let package = Package(
     tests("HouseholdTrustTests", ["HouseholdTrust", "HouseholdRecords"]),
     tests("HouseholdTransportTests", ["HouseholdTransport", "HouseholdTrust", "HouseholdRecords"]),
     tests("HouseholdBudgetTests", ["HouseholdBudget", "HouseholdRecords"], exclude: ["Fixtures"]),
-    tests("HouseholdNodeTests", ["HouseholdNode", "HouseholdKit", "HouseholdBudget", "HouseholdRecords"]),
+    tests(
+      "HouseholdNodeTests",
+      [
+        "household", "HouseholdNode", "HouseholdReplica", "HouseholdSync", "HouseholdTransport", "HouseholdTrust",
+        "HouseholdBudget", "HouseholdRecords",
+      ]),
     tests("HouseholdCommandsTests", ["HouseholdCommands", "HouseholdRecords"]),
     tests("HouseTests", []),
     tests(

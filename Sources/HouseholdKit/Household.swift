@@ -36,6 +36,7 @@ package final class Household {
   /// Opens the household in a data directory.
   package init(_ directory: DataDirectory, readOnly: Bool = false) throws {
     try directory.requireHousehold()
+    if !readOnly { try DiskFacts(directory).requireWritable(directory) }
     self.directory = directory
     isReadOnly = readOnly
     access = try Self.guarded {
@@ -146,12 +147,15 @@ package struct HouseholdError: Error, Hashable, Sendable, CustomStringConvertibl
   package var code: String
   /// One sentence.
   package var message: String
+  /// The next step.
+  package var remedy: String
   /// Whether it may work later: another program holds the file locked.
   package var isTemporary: Bool
 
   init(_ error: ReplicaError) {
     code = error.code.rawValue
     message = error.message
+    remedy = error.remedy
     isTemporary = error.code == .databaseLocked
   }
 
@@ -161,12 +165,28 @@ package struct HouseholdError: Error, Hashable, Sendable, CustomStringConvertibl
 /// Sync health of a household, with the node running or not.
 package enum HouseholdStatus {
   /// What the file and, if it runs, the node say now.
-  package static func report(_ directory: DataDirectory, now: Instant) throws -> StatusReport {
+  ///
+  /// - Parameter computesDigest: whether the digest is computed here if the node has not done it since the last change.
+  package static func report(
+    _ directory: DataDirectory, computesDigest: Bool = false, now: Instant
+  ) throws -> StatusReport {
     try directory.requireHousehold()
-    let facts = try Household.guarded {
+    var facts = try Household.guarded {
       try StatusFacts.read(path: directory.replica, cryptography: OpenSSLCryptography())
     }
-    return StatusJudge.report(facts, live: try live(directory), now: now)
+    if computesDigest && facts.digest == nil { facts.digest = computedDigest(directory) }
+    return StatusJudge.report(facts, live: try live(directory), disk: DiskFacts(directory), now: now)
+  }
+
+  /// The digest by reading every record; none where the replica cannot be opened, which status tells in other words.
+  private static func computedDigest(_ directory: DataDirectory) -> [UInt8]? {
+    do {
+      let replica = try Replica(path: directory.replica, cryptography: OpenSSLCryptography(), signer: nil)
+      defer { replica.close() }
+      return try replica.computeDigest().bytes
+    } catch {
+      return nil
+    }
   }
 
   private static func live(_ directory: DataDirectory) throws -> LiveFacts? {

@@ -6,7 +6,17 @@ package struct DataDirectory: Hashable, Sendable {
   /// The directory.
   package let path: String
 
-  package init(_ path: String) { self.path = path }
+  /// - Parameter path: as it was typed: a slash at the end, `.` and symbolic links are resolved.
+  package init(_ path: String) {
+    if let resolved = unsafe realpath(path, nil) {
+      self.path = unsafe String(cString: resolved)
+      unsafe free(resolved)
+    } else {
+      var trimmed = path
+      while trimmed.utf8.count > 1, trimmed.hasSuffix("/") || trimmed.hasSuffix("/.") { trimmed.removeLast() }
+      self.path = trimmed
+    }
+  }
 
   package var replica: String { path + "/replica.sqlite" }
   package var shareFolder: String { path + "/share" }
@@ -50,38 +60,79 @@ package struct DataDirectory: Hashable, Sendable {
         remedy: "Use it, or name another --data-dir.")
     }
     guard Self.exists(path) else { return }
-    let found: [String]
-    do {
-      found = try FileManager.default.contentsOfDirectory(atPath: path)
-    } catch {
-      throw NodeError(.dataDirectory, "\(path) cannot be read: \(error).", remedy: "Name another --data-dir.")
-    }
+    let found = try contents()
     guard found.isEmpty else {
       throw NodeError(
         .dataDirectory, "\(path) is not empty and no household: it holds \(found.sorted()[0]).",
         remedy: "Name another --data-dir.")
     }
+    guard !isCurrentFolder else {
+      throw NodeError(
+        .dataDirectory, "\(path) is the folder that you stand in, and it will be replaced.",
+        remedy: "Go up with `cd ..`, and name it with --data-dir \(path)")
+    }
+    guard !isMountPoint else {
+      throw NodeError(
+        .dataDirectory, "A file system begins at \(path), which cannot be replaced.",
+        remedy: "Name a folder inside it: --data-dir \(path)/household")
+    }
+  }
+
+  private func contents() throws -> [String] {
+    do {
+      return try FileManager.default.contentsOfDirectory(atPath: path)
+    } catch {
+      var facts = stat()
+      let isFolder = unsafe stat(path, &facts) == 0 && facts.st_mode & S_IFMT == S_IFDIR
+      throw NodeError(
+        .dataDirectory, isFolder ? "\(path) cannot be read." : "\(path) is no folder.",
+        remedy: isFolder ? "Check its permissions, or name another --data-dir." : "Name another --data-dir.")
+    }
   }
 
   /// Makes the directory and its folders, readable by their owner only.
   package func make() throws {
-    for folder in [path, shareFolder, snapshots] {
-      do {
-        try FileManager.default.createDirectory(
-          atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-      } catch {
-        throw NodeError(
-          .dataDirectory, "The folder \(folder) cannot be made: \(error).",
-          remedy: "Check its permissions, or name another --data-dir.")
-      }
+    var parents: [Substring] = []
+    for part in path.split(separator: "/", omittingEmptySubsequences: false).dropLast() {
+      parents.append(part)
+      let folder = parents.joined(separator: "/")
+      if !folder.isEmpty { try Self.makeFolder(folder) }
     }
-    // A folder that was there before keeps its mode otherwise.
-    guard unsafe chmod(path, 0o700) == 0 else { throw Self.fault("The permissions of \(path) cannot be set") }
+    for folder in [path, shareFolder, snapshots] { try Self.makeFolder(folder) }
+    try keepPrivate()
   }
 
-  /// Takes the directory and all that is in it away.
-  package func removeAll() throws {
+  private static func makeFolder(_ folder: String) throws {
+    guard unsafe mkdir(folder, 0o700) == 0 || errno == EEXIST else {
+      throw fault("The folder \(folder) cannot be made")
+    }
+  }
+
+  /// Sees to it that nobody but the owner gets in, whatever the modes were.
+  package func keepPrivate() throws {
+    guard unsafe chmod(path, 0o700) == 0 else { throw Self.fault("The permissions of \(path) cannot be set") }
+    for key in [shareKey, deviceKey] {
+      guard unsafe chmod(key, 0o600) == 0 || errno == ENOENT else {
+        throw Self.fault("The permissions of \(key) cannot be set")
+      }
+    }
+  }
+
+  /// Takes away what an earlier `init` or `join` left half-way; a folder that holds anything else is left alone.
+  package func removeStaged() throws {
     guard Self.exists(path) else { return }
+    let ours = ["share", "snapshots", "joining"]
+    if let foreign = try contents().sorted().first(where: { !ours.contains($0) && !$0.hasPrefix("replica.sqlite") }) {
+      throw NodeError(
+        .dataDirectory, "\(path) is needed for a moment and holds something else: \(foreign).",
+        remedy: "Move it away, or name another --data-dir.")
+    }
+    // A join that takes the place of a household puts that one here before its last step: then it is the only copy.
+    if Self.exists(snapshots), let kept = try DataDirectory(snapshots).contents().min() {
+      throw NodeError(
+        .dataDirectory, "\(snapshots)/\(kept) holds the household that was here before a join that was cut off.",
+        remedy: "Finish that join with the same code, or move the folder to a safe place.")
+    }
     do {
       try FileManager.default.removeItem(atPath: path)
     } catch {
@@ -94,8 +145,27 @@ package struct DataDirectory: Hashable, Sendable {
     for folder in [staged.shareFolder, staged.path] { try Self.synchronize(folder) }
     // An empty directory may be in the place; `rename` replaces it.
     guard unsafe rename(staged.path, path) == 0 else { throw Self.fault("\(staged.path) cannot be renamed to \(path)") }
-    let parent = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
-    try Self.synchronize(parent.isEmpty ? (path.hasPrefix("/") ? "/" : ".") : parent)
+    try Self.synchronize(parent)
+  }
+
+  /// Whether this is the folder that the shell stands in: it would be left standing in the one that was replaced.
+  private var isCurrentFolder: Bool {
+    var here = stat()
+    var current = stat()
+    return unsafe stat(path, &here) == 0 && stat(".", &current) == 0 && here.st_ino == current.st_ino
+      && here.st_dev == current.st_dev
+  }
+
+  private var parent: String {
+    let text = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+    return text.isEmpty ? (path.hasPrefix("/") ? "/" : ".") : text
+  }
+
+  /// Whether another file system begins here, whose root no other folder can replace.
+  private var isMountPoint: Bool {
+    var here = stat()
+    var above = stat()
+    return unsafe stat(path, &here) == 0 && stat(parent, &above) == 0 && here.st_dev != above.st_dev
   }
 
   /// Moves the directory with all that is in it.

@@ -26,8 +26,14 @@ package enum Founding {
     try directory.requireFree()
     try check(wishes)
     let staging = directory.staging
-    try staging.removeAll()
+    try staging.removeStaged()
     try staging.make()
+    return try NodeError.guarding { try complete(wishes, in: staging, for: directory) }
+  }
+
+  private static func complete(
+    _ wishes: Wishes, in staging: DataDirectory, for directory: DataDirectory
+  ) throws -> HouseholdID {
     let now = SystemClock.now
     // A certificate is shown to whoever connects: it holds no name that tells who lives here.
     let authority = try ShareAuthority.make(name: "household", now: now)

@@ -20,8 +20,11 @@ package struct Log: Sendable {
 
   /// A value as one word of printable characters.
   private static func safe(_ value: String) -> String {
-    let text = String(value.prefix(500)).map { $0.isNewline || $0.asciiValue.map { $0 < 32 } ?? false ? " " : $0 }
-    let word = String(text)
+    let shown = value.unicodeScalars.prefix(500).map { scalar in
+      [.control, .format, .lineSeparator, .paragraphSeparator].contains(scalar.properties.generalCategory)
+        ? " " : scalar
+    }
+    let word = String(String.UnicodeScalarView(shown))
     return word.contains(" ") ? "\"\(word)\"" : word
   }
 }

@@ -60,11 +60,14 @@ package final class Node: @unchecked Sendable {
     self.configuration = configuration
     self.ready = ready
     try configuration.directory.requireHousehold()
+    try DiskFacts(configuration.directory).requireWritable(configuration.directory)
     lock = try DirectoryLock(configuration.directory)
     try configuration.directory.removeJoiningMark()
+    try configuration.directory.keepPrivate()
     let keys = try NodeKeys(configuration.directory)
-    replica = try Replica(
-      path: configuration.directory.replica, cryptography: OpenSSLCryptography(), signer: keys.key)
+    replica = try NodeError.guarding {
+      try Replica(path: configuration.directory.replica, cryptography: OpenSSLCryptography(), signer: keys.key)
+    }
     guard replica.identity.device == keys.device.device else {
       throw NodeError(
         .keys, "The replica belongs to another device than the keys beside it.",

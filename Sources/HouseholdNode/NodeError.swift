@@ -24,6 +24,8 @@ package struct NodeError: Error, Hashable, Sendable, CustomStringConvertible {
     case network
     /// A pairing came to nothing.
     case pairing
+    /// Another program holds the replica locked.
+    case databaseLocked
     /// The store failed.
     case store
   }

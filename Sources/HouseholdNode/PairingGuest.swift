@@ -113,7 +113,7 @@ package struct PairingGuest: Sendable {
           try activate()
           link.close("the pairing is over")
           return
-        case .discard: try directory.staging.removeAll()
+        case .discard: try directory.staging.removeStaged()
         case .fail(let failure):
           link.close("the pairing is over")
           throw declined ?? Self.error(failure)
@@ -139,7 +139,7 @@ package struct PairingGuest: Sendable {
     _ completion: PairingCompletion, key: KeyPair, host: LinkIdentity, hostAddress: SocketAddress
   ) throws {
     let staging = directory.staging
-    try staging.removeAll()
+    try staging.removeStaged()
     try staging.make()
     let share = try ShareCertificate(der: completion.shareCertificate)
     let certificate = try DeviceCertificate(der: completion.deviceCertificate, sharePublicKey: share.publicKey)

@@ -26,7 +26,7 @@ package struct StatusReport: Codable, Hashable, Sendable {
   package var changes: Changes
   package var conflicts: Int
   package var attention: Int
-  package var digest: Digest?
+  @Nullable package var digest: Digest?
   package var peers: [Peer]
   package var findings: [Finding]
 
@@ -51,10 +51,10 @@ package struct StatusReport: Codable, Hashable, Sendable {
 
   package struct Node: Codable, Hashable, Sendable {
     package var running: Bool
-    package var pid: Int32?
-    package var startedAt: String?
+    @Nullable package var pid: Int32?
+    @Nullable package var startedAt: String?
     package var listening: [String]
-    package var version: String?
+    @Nullable package var version: String?
   }
 
   package struct Records: Codable, Hashable, Sendable {
@@ -84,13 +84,13 @@ package struct StatusReport: Codable, Hashable, Sendable {
     package var complete: Bool
     package var missing: UInt64
     /// When the last change that is there was made, RFC 3339.
-    package var through: String?
+    @Nullable package var through: String?
   }
 
   package struct Address: Codable, Hashable, Sendable {
     package var address: String
-    package var lastTried: String?
-    package var error: String?
+    @Nullable package var lastTried: String?
+    @Nullable package var error: String?
   }
 
   package struct Peer: Codable, Hashable, Sendable {
@@ -99,19 +99,19 @@ package struct StatusReport: Codable, Hashable, Sendable {
     package var deviceID: String
     package var role: String
     package var connected: Bool
-    package var address: String?
-    package var lastSeen: String?
-    package var lastSync: String?
+    @Nullable package var address: String?
+    @Nullable package var lastSeen: String?
+    @Nullable package var lastSync: String?
     package var hasOurs: Holding
     package var weHaveTheirs: Holding
-    package var clockOffsetMs: Int64?
-    package var schemaVersion: UInt64?
+    @Nullable package var clockOffsetMs: Int64?
+    @Nullable package var schemaVersion: UInt64?
     package var bytesSent: UInt64
     package var bytesReceived: UInt64
     package var changesSent: UInt64
     package var changesReceived: UInt64
     package var addresses: [Address]
-    package var lastError: String?
+    @Nullable package var lastError: String?
   }
 
   package struct Finding: Codable, Hashable, Sendable {

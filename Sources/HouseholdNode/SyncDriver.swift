@@ -16,10 +16,14 @@ final class SyncDriver: @unchecked Sendable {
   private var links: [LinkNumber: Link] = [:]
   private(set) var contacts: [DeviceID: PeerContact] = [:]
   private(set) var diverged: Set<DeviceID> = []
-  private(set) var storeError: LiveFacts.StoreError?
+  private var health = StoreHealth()
   private var pacing = SealPacing()
   private var isSealDue = false
   private var isStopped = false
+  /// How long nothing was sealed or received, in ticks.
+  private var quietSeconds = 0
+  /// After how long a pause the digest is computed: it reads every record.
+  private static let digestAfterSeconds = 2
   /// Called when a peer said hello, with its device and addresses; and when a session ended.
   var onConnected: (DeviceID) -> Void = { _ in }
   var onDisconnected: (DeviceID, LinkCloseReason) -> Void = { _, _ in }
@@ -90,8 +94,7 @@ final class SyncDriver: @unchecked Sendable {
     guard !isStopped, !isSealDue else { return }
     do {
       guard try replica.hasUnsealedEdits() else {
-        if storeError != nil { storeWorks() }
-        return
+        return probeStore()
       }
     } catch {
       return storeFailed(error)
@@ -119,13 +122,23 @@ final class SyncDriver: @unchecked Sendable {
   /// Tells the engine that the membership log got an entry here.
   func membershipChanged() { handle(.membershipChanged) }
 
-  /// Lets the engine see that time went on.
-  func tick() { handle(.tick) }
+  /// Lets the engine see that time went on; when all is quiet, the digest for status is computed.
+  func tick() {
+    handle(.tick)
+    quietSeconds += 1
+    guard quietSeconds == Self.digestAfterSeconds, storeError == nil else { return }
+    do {
+      _ = try replica.refreshDigest()
+    } catch {
+      storeFailed(error)
+    }
+  }
 
   // MARK: The engine
 
   private func handle(_ event: Event) {
     guard !isStopped else { return }
+    if event != .tick { quietSeconds = 0 }
     for effect in engine.handle(event, store: replica, wall: SystemClock.now, tick: EventLoop.now) { obey(effect) }
   }
 
@@ -173,7 +186,8 @@ final class SyncDriver: @unchecked Sendable {
     case .cloneSuspected(let device): log.note("clone suspected", ["peer": short(device)])
     case .storeFailed(let text):
       log.note("the store failed", ["error": text])
-      storeError = LiveFacts.StoreError(code: "other", message: text)
+      // The engine knows the store's errors only as texts; the store knows what it was.
+      health.failed(replica.lastFault ?? ReplicaError(.other, text), now: EventLoop.now)
     case .violation(let device, let violation):
       change(device) { $0.lastError = violation.sentence }
       log.note("a peer broke a rule", ["peer": short(device), "violation": violation.description])
@@ -187,13 +201,26 @@ final class SyncDriver: @unchecked Sendable {
 
   // MARK: Facts for status
 
+  /// What the store said when it failed last, until it works again.
+  var storeError: LiveFacts.StoreError? { health.error }
+
   private func storeFailed(_ error: any Error) {
-    let fault = error as? ReplicaError
-    storeError = LiveFacts.StoreError(code: fault?.code.rawValue ?? "other", message: fault?.message ?? "\(error)")
+    health.failed(error, now: EventLoop.now)
     log.note("the store failed", ["error": "\(error)"])
   }
 
-  private func storeWorks() { storeError = nil }
+  private func storeWorks() { health = StoreHealth() }
+
+  /// Tries after a fault whether the store takes writes again: adding nothing is a write transaction all the same.
+  private func probeStore() {
+    guard health.isProbeDue(now: EventLoop.now) else { return }
+    do {
+      _ = try replica.addMembership([])
+      storeWorks()
+    } catch {
+      storeFailed(error)
+    }
+  }
 
   /// Changes what is remembered of a peer, in memory.
   func change(_ device: DeviceID, _ body: (inout PeerContact) -> Void) {
@@ -211,6 +238,8 @@ final class SyncDriver: @unchecked Sendable {
   }
 
   private func remember(_ device: DeviceID, completedSync: Bool) {
+    // Each try would hold everything up for as long as we wait for a lock; the next contact remembers it.
+    guard !health.isFresh(now: EventLoop.now) else { return }
     do {
       let json = String(decoding: try JSONEncoder().encode(contacts[device] ?? PeerContact()), as: UTF8.self)
       try replica.saw(device, at: SystemClock.now, completedSync: completedSync, contact: json)

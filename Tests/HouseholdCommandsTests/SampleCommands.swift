@@ -39,7 +39,9 @@ enum Sample {
   static let importing = CommandDescription(
     "import", group: .files, summary: "Read bank files.",
     operands: [Operand("FILE", .oneOrMore, kind: .file, help: "The files.")])
+  /// Real ones whose names the samples do not take.
   static let completions = CommandLineTool.commands.map(\.description)
+    .filter { ["completions", "help", "version"].contains($0.name) }
 
   static let table = CommandTable([status, put, report, get, importing] + completions)
 

@@ -13,7 +13,7 @@ extension CommandError {
     let exitCode: ExitCode =
       switch error.code {
       case .nodeNotRunning: .nodeNotRunning
-      case .nodeRunning, .network: .tryAgain
+      case .nodeRunning, .network, .databaseLocked: .tryAgain
       case .notAllowed: .notAllowed
       case .noHousehold, .householdExists, .dataDirectory, .keys, .notFound, .badArgument, .pairing, .store: .failed
       }
@@ -22,8 +22,7 @@ extension CommandError {
 
   init(_ error: HouseholdError) {
     self.init(
-      code: error.code, message: error.message,
-      remedy: error.isTemporary ? "Try again in a moment." : "Correct the value, and try again.",
+      code: error.code, message: error.message, remedy: error.remedy,
       exitCode: error.isTemporary ? .tryAgain : .failed)
   }
 }

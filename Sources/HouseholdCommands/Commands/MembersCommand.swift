@@ -1,4 +1,5 @@
 import HouseholdKit
+import HouseholdNode
 import HouseholdRecords
 
 /// `members`: who belongs.
@@ -22,7 +23,7 @@ struct MembersCommand: Command {
     var name: String
     var id: String
     var isSelf: Bool
-    var lastSeen: String?
+    @Nullable var lastSeen: String?
     var state: String
 
     enum CodingKeys: String, CodingKey {

@@ -36,7 +36,12 @@ struct NodeCommand: Command {
         output.note("listening on \(address)")
       }
     }
-    try await node.start()
+    do {
+      try await node.start()
+    } catch {
+      try await node.stop()
+      throw error
+    }
     await StopSignals.wait()
     output.note("stopping")
     try await node.stop()

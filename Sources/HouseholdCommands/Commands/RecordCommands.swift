@@ -221,13 +221,18 @@ struct DeleteCommand: Command {
     "delete", group: .records, summary: "Delete records, all of them or none.",
     operands: [Operand("TYPE", help: "A record type."), Operand("ID", .oneOrMore, help: "The records' ids.")])
 
+  private struct Shown: Encodable {
+    var type: String
+    var deleted: [String]
+  }
+
   func run(_ invocation: Invocation, output: Output) async throws -> ExitCode {
     try withHousehold(invocation, readOnly: false) { household in
       let type = try household.requireType(invocation.operand("TYPE"))
       let ids = invocation.operands("ID")
       let absent = try household.delete(type, ids)
       guard absent.isEmpty else { throw missing(type, absent) }
-      try output.result(["type": [type.name], "deleted": ids]) {
+      try output.result(Shown(type: type.name, deleted: ids)) {
         output.note(ids.count == 1 ? "Deleted." : "Deleted \(ids.count) records.")
       }
       return .done

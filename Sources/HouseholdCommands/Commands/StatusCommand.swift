@@ -28,9 +28,15 @@ struct StatusCommand: Command {
         "--peer goes with --wait-acked.", remedy: "Add --wait-acked DURATION.", code: "waitAckedMissing")
     }
     if invocation.flag("watch") { return try watch(directory, output: output) }
-    let report = try HouseholdStatus.report(directory, now: SystemClock.now)
-    try output.result(report) { try StatusText.show(report, output: output) }
-    return .verdict(report.verdict.exitCode)
+    do {
+      let report = try HouseholdStatus.report(directory, computesDigest: true, now: SystemClock.now)
+      try output.result(report) { try StatusText.show(report, output: output) }
+      return .verdict(report.verdict.exitCode)
+    } catch let error as HouseholdError where error.code == "readOnlyFileSystem" {
+      throw CommandError(
+        code: error.code, message: error.message, remedy: error.remedy,
+        exitCode: .verdict(StatusReport.Verdict.broken.exitCode))
+    }
   }
 
   private func watch(_ directory: DataDirectory, output: Output) throws -> ExitCode {

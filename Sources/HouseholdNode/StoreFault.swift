@@ -1,0 +1,34 @@
+package import HouseholdReplica
+
+extension ReplicaError {
+  /// The next step for whoever ran into the fault.
+  package var remedy: String {
+    switch code {
+    case .databaseLocked: "Try again in a moment, or close the program that holds the replica locked."
+    case .diskFull: "Free some space, and try again."
+    case .readOnlyFileSystem: "Make the data directory writable, and try again."
+    case .corrupt: "Keep the file, and restore it from a copy or pair this device again."
+    case .inputOutput: "Check the disk, and the permissions of the data directory."
+    case .notAReplica: "Name the right --data-dir, restore replica.sqlite from a copy, or pair this device again."
+    case .badValue: "Correct the value, and try again."
+    case .notFound: "Check the words, and the data directory."
+    case .other: "Check that replica.sqlite is there and can be read; report it if it is."
+    }
+  }
+}
+
+extension NodeError {
+  /// What the store says, for whoever must act.
+  init(_ error: ReplicaError) {
+    self.init(error.code == .databaseLocked ? .databaseLocked : .store, error.message, remedy: error.remedy)
+  }
+
+  /// Runs the body; what the store says comes out as an error of the node.
+  static func guarding<Result>(_ body: () throws -> Result) throws -> Result {
+    do {
+      return try body()
+    } catch let error as ReplicaError {
+      throw NodeError(error)
+    }
+  }
+}

@@ -1,0 +1,122 @@
+import Foundation
+import HouseholdNode
+import HouseholdRecords
+import HouseholdReplica
+import HouseholdSync
+import HouseholdTransport
+import HouseholdTrust
+import Testing
+
+/// A member's device whose program does what it likes: it has real keys and a real place in the household.
+final class HostileMember {
+  let directory: DataDirectory
+  let keys: NodeKeys
+  let replica: Replica
+  private let loop: EventLoop
+  private let links: LinkSet
+  private let target: SocketAddress
+
+  /// - Parameter home: has joined; its node never runs.
+  init(_ home: Home, against target: Home) throws {
+    directory = DataDirectory(home.directory)
+    keys = try NodeKeys(directory)
+    replica = try Replica(path: directory.replica, cryptography: OpenSSLCryptography(), signer: keys.key)
+    loop = try EventLoop()
+    links = LinkSet(loop: loop, context: try keys.context())
+    self.target = try SocketAddress(parsing: target.address)
+  }
+
+  deinit {
+    replica.close()
+    loop.stop()
+  }
+
+  /// A conversation of one link, in which this end says what it wants.
+  func dial() async throws -> HostileLink {
+    let heard = Heard()
+    let outcome = await LinkDialer(links: links).dial([target], for: .household, owner: heard)
+    return HostileLink(link: try #require(outcome.link), heard: heard, member: self)
+  }
+
+  /// What an honest hello of this device says.
+  func hello() throws -> Hello {
+    var random = SecureRandom()
+    var log = MembershipLog(household: replica.identity.household)
+    _ = try log.add(replica.membershipEntries(except: []), cryptography: OpenSSLCryptography())
+    return Hello(
+      household: replica.identity.household, device: replica.identity.device, replica: replica.replica,
+      bootNonce: .random(from: &random), membershipHeads: log.heads,
+      schemaVersion: try replica.membership().schema.version, wall: SystemClock.now, programVersion: "hostile",
+      addresses: [])
+  }
+}
+
+/// Keeps what comes in on a link for a test that looks at it.
+final class Heard: LinkOwner, @unchecked Sendable {
+  private let guardian = NSLock()
+  private var messages: [InboundMessage] = []
+  private var reason: String?
+
+  func linkOpened(_ link: Link, identity: LinkIdentity) {}
+
+  func linkReceived(_ link: Link, message: InboundMessage) {
+    link.consumed(message.payload.count)
+    guardian.withLock { messages.append(message) }
+  }
+
+  func linkClosed(_ link: Link, reason: LinkCloseReason) { guardian.withLock { self.reason = reason.description } }
+
+  var closed: String? { guardian.withLock { reason } }
+
+  func all(_ kind: Message.Kind) -> [Message] {
+    guardian.withLock { messages }.filter { $0.type == kind.rawValue }.compactMap { message in
+      do { return try MessageCodec.decode(kind, message.payload) } catch { return nil }
+    }
+  }
+}
+
+/// One link of a hostile member.
+struct HostileLink {
+  let link: Link
+  let heard: Heard
+  let member: HostileMember
+
+  func say(_ message: Message) { link.send(type: message.kind.rawValue, payload: MessageCodec.encode(message)) }
+
+  /// Greets honestly, and waits until the link is in use.
+  func getInUse() throws {
+    let hello = try member.hello()
+    say(.hello(hello))
+    try eventually("the node greets") { !heard.all(.hello).isEmpty }
+    guard case .hello(let theirs) = heard.all(.hello)[0] else { return }
+    if theirs.membershipHeads != hello.membershipHeads {
+      say(.membershipHave(try member.replica.membershipHashes()))
+      try eventually("the node tells the membership") { !heard.all(.membership).isEmpty }
+      for case .membership(let part) in heard.all(.membership) { _ = try member.replica.addMembership(part.entries) }
+      say(.membership(MembershipPart(entries: [], more: false)))
+    }
+    if hello.device < theirs.device { say(.use) }
+    try eventually("the node says what it has") { !heard.all(.have).isEmpty }
+    say(.have(Holdings(received: [], base: VersionVector(), digest: nil)))
+    try eventually("the node subscribes") { !heard.all(.subscribe).isEmpty }
+  }
+
+  /// The number of the node's subscription.
+  var subscription: UInt64 {
+    for case .subscribe(let subscription) in heard.all(.subscribe) { return subscription.number }
+    return 0
+  }
+
+  func batch(_ changesets: [[UInt8]], reaches: VersionVector = VersionVector()) -> Message {
+    .batch(
+      Batch(
+        subscription: subscription, more: false, token: nil, answers: nil, reaches: reaches,
+        changesets: changesets.map { PackedChangeset(bytes: [0] + $0) }))
+  }
+
+  /// The sentence of the node's goodbye.
+  var goodbye: String? {
+    for case .goodbye(let goodbye) in heard.all(.goodbye) { return goodbye.sentence }
+    return nil
+  }
+}
