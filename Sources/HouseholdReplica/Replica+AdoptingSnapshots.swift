@@ -49,6 +49,7 @@ extension Replica {
       throw violation
     }
     digestCache = nil
+    connection.releaseMemory()
   }
 
   private func adoptPages(of id: SnapshotID) throws {

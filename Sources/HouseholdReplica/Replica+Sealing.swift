@@ -25,6 +25,7 @@ extension Replica {
       let ahead = rows.count > chunk.count ? rows.last : nil
       try seal(chunk: Array(chunk), ahead: ahead, now: now)
       try outbox.remove(through: chunk.last?.number ?? 0)
+      if ahead != nil { connection.releaseMemory() }
     }
   }
 

@@ -102,6 +102,7 @@ extension Replica {
     } else {
       served.reader.close()
       servedSnapshots[id] = nil
+      connection.releaseMemory()
     }
   }
 
