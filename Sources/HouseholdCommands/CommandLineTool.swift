@@ -9,13 +9,14 @@ package enum CommandLineTool {
   package static let version = "0.1.0"
 
   /// Every command of the program.
-  package static let commands: [any Command] = [
-    InitCommand(), InviteCommand(), InvitationsCommand(), JoinCommand(), MembersCommand(),
-    RemoveCommand(), RetireCommand(), RenameCommand(), NodeCommand(),
-    StatusCommand(), TypesCommand(), SchemaCommand(), ListCommand(), GetCommand(), PutCommand(), DeleteCommand(),
-    HistoryCommand(), RevertCommand(), RestoreCommand(), ConflictsCommand(), ResolveCommand(),
-    ImportCommand(), ExportCommand(), CompletionsCommand(), HelpCommand(), VersionCommand(),
-  ]
+  package static let commands: [any Command] =
+    [
+      InitCommand(), InviteCommand(), InvitationsCommand(), JoinCommand(), MembersCommand(),
+      RemoveCommand(), RetireCommand(), RenameCommand(), NodeCommand(),
+      StatusCommand(), TypesCommand(), SchemaCommand(), ListCommand(), GetCommand(), PutCommand(), DeleteCommand(),
+      HistoryCommand(), RevertCommand(), RestoreCommand(), ConflictsCommand(), ResolveCommand(),
+      ImportCommand(), ExportCommand(), CompletionsCommand(), HelpCommand(), VersionCommand(),
+    ] + LaterCommand.all
 
   /// Runs with the words and descriptors of this process and returns what it should exit with.
   package static func main() async -> Int32 {

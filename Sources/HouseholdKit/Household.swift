@@ -36,6 +36,7 @@ package final class Household {
   /// Opens the household in a data directory.
   package init(_ directory: DataDirectory, readOnly: Bool = false) throws {
     try directory.requireHousehold()
+    if !readOnly { try DiskFacts(directory).requireWritable(directory) }
     self.directory = directory
     isReadOnly = readOnly
     access = try Self.opening(directory) {
@@ -135,7 +136,7 @@ package final class Household {
     do {
       return try guarded(body)
     } catch let error as HouseholdError {
-      guard directory.isOnReadOnlyFileSystem else { throw error }
+      guard DiskFacts(directory).isReadOnly else { throw error }
       throw HouseholdError(
         ReplicaError(.readOnlyFileSystem, "The file system of \(directory.path) is read-only."))
     }
@@ -180,7 +181,7 @@ package enum HouseholdStatus {
     let facts = try Household.opening(directory) {
       try StatusFacts.read(path: directory.replica, cryptography: OpenSSLCryptography())
     }
-    return StatusJudge.report(facts, live: try live(directory), now: now)
+    return StatusJudge.report(facts, live: try live(directory), disk: DiskFacts(directory), now: now)
   }
 
   private static func live(_ directory: DataDirectory) throws -> LiveFacts? {

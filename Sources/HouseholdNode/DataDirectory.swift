@@ -40,9 +40,6 @@ package struct DataDirectory: Hashable, Sendable {
     }
   }
 
-  /// Whether nothing can be written here because of the file system.
-  package var isOnReadOnlyFileSystem: Bool { unsafe access(path, W_OK) != 0 && errno == EROFS }
-
   /// Whether there is a household here.
   package var hasHousehold: Bool { Self.exists(replica) }
 

@@ -60,11 +60,7 @@ package final class Node: @unchecked Sendable {
     self.configuration = configuration
     self.ready = ready
     try configuration.directory.requireHousehold()
-    guard !configuration.directory.isOnReadOnlyFileSystem else {
-      throw NodeError(
-        .dataDirectory, "The file system of \(configuration.directory.path) is read-only.",
-        remedy: "Make it writable, and start the node again.")
-    }
+    try DiskFacts(configuration.directory).requireWritable(configuration.directory)
     lock = try DirectoryLock(configuration.directory)
     try configuration.directory.removeJoiningMark()
     try configuration.directory.keepPrivate()

@@ -7,6 +7,7 @@ package struct StatusJudge {
   private let facts: StatusFacts
   private let live: LiveFacts?
   private let now: Instant
+  private let disk: DiskFacts
   private var findings: [StatusReport.Finding] = []
 
   /// How long a partner may be away before it needs attention, in milliseconds: three days.
@@ -17,12 +18,13 @@ package struct StatusJudge {
   /// The report of now.
   ///
   /// - Parameter live: what the node says; nil if none runs.
-  package static func report(_ facts: StatusFacts, live: LiveFacts?, now: Instant) -> StatusReport {
-    var judge = StatusJudge(facts: facts, live: live, now: now)
+  package static func report(_ facts: StatusFacts, live: LiveFacts?, disk: DiskFacts, now: Instant) -> StatusReport {
+    var judge = StatusJudge(facts: facts, live: live, disk: disk, now: now)
     return judge.report()
   }
 
-  private init(facts: StatusFacts, live: LiveFacts?, now: Instant) {
+  private init(facts: StatusFacts, live: LiveFacts?, disk: DiskFacts, now: Instant) {
+    self.disk = disk
     self.facts = facts
     self.live = live
     self.now = now
@@ -41,6 +43,7 @@ package struct StatusJudge {
     let unacknowledged = others.map { facts.missing(of: facts.own, at: $0.id) }.max() ?? 0
     // Of equally bad findings the first one is the reason: why nothing moves comes before what has not moved.
     judgeMembership()
+    judgeDisk()
     judgeNode()
     for peer in peers { judge(peer) }
     judgeChanges(unacknowledged: unacknowledged)
@@ -66,7 +69,9 @@ package struct StatusJudge {
       changes: StatusReport.Changes(
         unsealed: facts.unsealed, unacknowledged: unacknowledged, parked: Int(facts.parked), held: 0,
         quarantined: Int(facts.quarantined), rejected: 0, waiting: facts.waiting),
-      conflicts: Int(facts.conflicts), attention: 0, digest: nil, peers: peers, findings: findings)
+      conflicts: Int(facts.conflicts), attention: 0,
+      digest: facts.digest.map { StatusReport.Digest(words: DigestWords.words($0), hex: hexadecimal($0)) },
+      peers: peers, findings: findings)
   }
 
   private var mode: String {
@@ -110,6 +115,19 @@ package struct StatusJudge {
       remedy: "Ask an owner for a new invitation, and join from an empty data directory.")
   }
 
+  /// What the disk itself says, with or without a node that has met it.
+  private mutating func judgeDisk() {
+    if disk.isReadOnly {
+      add(
+        "readOnlyFileSystem", .broken, "The data directory is on a read-only file system: nothing can be stored.",
+        remedy: "Make it writable again; it goes on by itself.")
+    } else if disk.isFull {
+      add(
+        "diskFull", .broken, "The disk is full: nothing can be stored.",
+        remedy: "Free some space; it goes on by itself.")
+    }
+  }
+
   private mutating func judgeNode() {
     guard let live else {
       add(
@@ -124,6 +142,7 @@ package struct StatusJudge {
     }
     guard let error = live.storeError else { return }
     switch error.code {
+    case "diskFull" where disk.isFull, "readOnlyFileSystem" where disk.isReadOnly: break
     case "databaseLocked":
       add("databaseLocked", .degraded, error.message, remedy: "Close the program that holds the replica locked.")
     case "diskFull": add("diskFull", .broken, error.message, remedy: "Free some space; it goes on by itself.")
@@ -192,7 +211,7 @@ package struct StatusJudge {
     let known = facts.peers[device.id]
     let told = live?.peers[device.id.description]
     let contact = contact(of: device.id)
-    let missingThere = facts.missing(of: facts.vectors.received, at: device.id)
+    let missingThere = facts.missing(of: facts.own, at: device.id)
     let missingHere = told?.missingHere ?? 0
     return StatusReport.Peer(
       member: member?.name ?? "", device: device.name, deviceID: device.id.description,

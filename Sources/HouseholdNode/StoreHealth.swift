@@ -19,31 +19,9 @@ struct StoreHealth {
     failedAt = now
   }
 
-  /// Takes in what the engine says of a fault: it knows the store's errors only as texts, which name SQLite's code.
-  mutating func failed(saying text: String, now: Tick) {
-    failed(ReplicaError(Self.code(in: text), String(text.prefix { $0 != "(" }).trimmed), now: now)
-  }
-
-  private static func code(in text: String) -> ReplicaError.Code {
-    guard let place = text.firstRange(of: "(SQLite ")?.upperBound else { return .other }
-    switch (Int(text[place...].prefix { $0.isNumber }) ?? 0) & 0xFF {
-    case 5, 6: return .databaseLocked
-    case 13: return .diskFull
-    case 3, 8: return .readOnlyFileSystem
-    case 10: return .inputOutput
-    case 11: return .corrupt
-    default: return .other
-    }
-  }
-
   /// Whether it is time to try whether it works again.
   func isProbeDue(now: Tick) -> Bool { failedAt.map { $0.advanced(byMilliseconds: Self.probeAfter) <= now } ?? false }
 
   /// Whether it failed just now.
   func isFresh(now: Tick) -> Bool { failedAt.map { now < $0.advanced(byMilliseconds: Self.restMilliseconds) } ?? false }
-}
-
-extension String {
-  /// Without blanks at the end.
-  fileprivate var trimmed: String { String(reversed().drop(while: \.isWhitespace).reversed()) }
 }

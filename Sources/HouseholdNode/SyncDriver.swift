@@ -20,6 +20,10 @@ final class SyncDriver: @unchecked Sendable {
   private var pacing = SealPacing()
   private var isSealDue = false
   private var isStopped = false
+  /// How long nothing was sealed or received, in ticks.
+  private var quietSeconds = 0
+  /// After how long a pause the digest is computed: it reads every record.
+  private static let digestAfterSeconds = 2
   /// Called when a peer said hello, with its device and addresses; and when a session ended.
   var onConnected: (DeviceID) -> Void = { _ in }
   var onDisconnected: (DeviceID, LinkCloseReason) -> Void = { _, _ in }
@@ -89,9 +93,7 @@ final class SyncDriver: @unchecked Sendable {
   func lookForEdits() {
     guard !isStopped, !isSealDue else { return }
     do {
-      guard try replica.hasUnsealedEdits() else {
-        return probeStore()
-      }
+      guard try replica.hasUnsealedEdits() else { return probeStore() }
     } catch {
       return storeFailed(error)
     }
@@ -118,13 +120,23 @@ final class SyncDriver: @unchecked Sendable {
   /// Tells the engine that the membership log got an entry here.
   func membershipChanged() { handle(.membershipChanged) }
 
-  /// Lets the engine see that time went on.
-  func tick() { handle(.tick) }
+  /// Lets the engine see that time went on; when all is quiet, the digest for status is computed.
+  func tick() {
+    handle(.tick)
+    quietSeconds += 1
+    guard quietSeconds == Self.digestAfterSeconds, storeError == nil else { return }
+    do {
+      _ = try replica.refreshDigest()
+    } catch {
+      storeFailed(error)
+    }
+  }
 
   // MARK: The engine
 
   private func handle(_ event: Event) {
     guard !isStopped else { return }
+    if event != .tick { quietSeconds = 0 }
     for effect in engine.handle(event, store: replica, wall: SystemClock.now, tick: EventLoop.now) { obey(effect) }
   }
 
@@ -172,7 +184,7 @@ final class SyncDriver: @unchecked Sendable {
     case .cloneSuspected(let device): log.note("clone suspected", ["peer": short(device)])
     case .storeFailed(let text):
       log.note("the store failed", ["error": text])
-      health.failed(saying: text, now: EventLoop.now)
+      health.failed(replica.lastFault ?? ReplicaError(.other, text), now: EventLoop.now)
     case .violation(let device, let violation):
       change(device) { $0.lastError = violation.sentence }
       log.note("a peer broke a rule", ["peer": short(device), "violation": violation.description])

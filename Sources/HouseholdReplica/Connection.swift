@@ -26,7 +26,8 @@ internal import HouseholdRecords
       case .readOnly: SQLITE_OPEN_READONLY
       }
     var opened: OpaquePointer?
-    let code = unsafe sqlite3_open_v2(path, &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
+    let code = unsafe sqlite3_open_v2(
+      path, &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_URI, nil)
     guard let opened = unsafe opened else {
       throw ReplicaError(.other, "SQLite has no memory to open \(path).")
     }
@@ -37,6 +38,21 @@ internal import HouseholdRecords
       throw error
     }
     unsafe sqlite3_busy_timeout(handle, busyMilliseconds)
+  }
+
+  /// Opens a replica for reading, also where nothing can be written: on a read-only file system SQLite cannot make the
+  /// files that a WAL needs beside it, so the file is read as one that nobody changes.
+  static func reader(path: String, busyMilliseconds: Int32 = 5000) throws -> Connection {
+    do {
+      let connection = try Connection(path: path, mode: .readOnly, busyMilliseconds: busyMilliseconds)
+      _ = try connection.integer("SELECT count(*) FROM sqlite_master")
+      return connection
+    } catch let error as ReplicaError where error.code == .notFound || error.code == .readOnlyFileSystem {
+      let escaped = path.flatMap { ["%": "%25", "?": "%3f", "#": "%23"][$0] ?? String($0) }
+      let unchanging = try Connection(path: "file:\(String(escaped))?immutable=1", mode: .readOnly)
+      guard try unchanging.integer("SELECT count(*) FROM sqlite_master") != nil else { throw error }
+      return unchanging
+    }
   }
 
   deinit { close() }
@@ -148,7 +164,8 @@ internal import HouseholdRecords
     case SQLITE_FULL:
       return ReplicaError(.diskFull, "The disk is full; free some space.", cause: cause)
     case SQLITE_READONLY, SQLITE_PERM:
-      return ReplicaError(.readOnlyFileSystem, "The replica cannot be written; check permissions.", cause: cause)
+      return ReplicaError(
+        .readOnlyFileSystem, "The replica is read-only here; check the file system and permissions.", cause: cause)
     case SQLITE_CORRUPT:
       return ReplicaError(.corrupt, "The replica file is damaged; restore a backup or pair again.", cause: cause)
     case SQLITE_NOTADB:

@@ -25,6 +25,7 @@ struct Facts {
     case lastStamp = "last_stamp"
     case needsSnapshot = "needs_snapshot"
     case pairingSalt = "pairing_salt"
+    case digest
   }
 
   func bytes(_ name: Name) throws -> [UInt8]? {

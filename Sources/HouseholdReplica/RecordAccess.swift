@@ -35,7 +35,7 @@ package final class RecordAccess {
 
   /// Opens the replica beside whoever else has it open.
   package init(path: String, readOnly: Bool, cryptography: any Cryptography) throws {
-    connection = try Connection(path: path, mode: readOnly ? .readOnly : .readWrite)
+    connection = try readOnly ? Connection.reader(path: path) : Connection(path: path, mode: .readWrite)
     guard try connection.integer("PRAGMA application_id") == EngineTables.applicationID else {
       throw ReplicaError(.notAReplica, "\(path) is not a household replica.")
     }

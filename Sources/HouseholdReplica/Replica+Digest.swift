@@ -52,6 +52,29 @@ extension Replica {
     return digest
   }
 
+  /// Computes the digest if it is not known, and keeps it for status; returns whether there was anything to do.
+  package func refreshDigest() throws -> Bool {
+    guard try digest() == nil else { return false }
+    let computed = try computeDigest()
+    let key = Self.digestKey(computed.applied, computed.membershipHeads, cryptography)
+    try write { try facts.set(.digest, .bytes(key + computed.bytes)) }
+    return true
+  }
+
+  /// What a kept digest is the digest of: equal keys, equal records (R5).
+  static func digestKey(_ applied: VersionVector, _ heads: [EntryHash], _ cryptography: any Cryptography) -> [UInt8] {
+    var writer = ByteWriter()
+    writer.vector(applied)
+    writer.heads(heads)
+    return cryptography.sha256(writer.bytes)
+  }
+
+  /// The digest that was kept, if it is the one of this key.
+  static func keptDigest(_ facts: Facts, of key: [UInt8]) throws -> [UInt8]? {
+    guard let kept = try facts.bytes(.digest), kept.count == 64, Array(kept.prefix(32)) == key else { return nil }
+    return Array(kept.suffix(32))
+  }
+
   private func typeNumbers() throws -> [(name: String, number: Int64)] {
     let statement = try connection.statement("SELECT name, number FROM sync_type ORDER BY name")
     defer { statement.reset() }

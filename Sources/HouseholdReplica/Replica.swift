@@ -30,6 +30,8 @@ package final class Replica {
   var digestCache: StoreDigest?
   /// How many changes of the changeset at hand were written into the history: part of a change's name.
   var changesInChangeset = 0
+  /// What went wrong last with the file, for status.
+  package private(set) var lastFault: ReplicaError?
 
   /// Opens the replica in this file.
   ///
@@ -126,6 +128,7 @@ package final class Replica {
     do {
       return try connection.transaction(body)
     } catch {
+      if let fault = error as? ReplicaError { lastFault = fault }
       try reload()
       throw error
     }

@@ -8,6 +8,8 @@ package struct StatusFacts: Sendable {
   package var unsealed: Int64
   package var waiting: Int64
   package var needsSnapshot: Bool
+  /// The digest of the records as of the applied vector, if the node has computed it since the last change.
+  package var digest: [UInt8]?
   /// Open conflicts.
   package var conflicts: Int64
   /// Records with a value that does not fit its column.
@@ -43,7 +45,7 @@ package struct StatusFacts: Sendable {
 
   /// Reads everything in one transaction.
   package static func read(path: String, cryptography: any Cryptography) throws -> StatusFacts {
-    let connection = try Connection(path: path, mode: .readOnly, busyMilliseconds: 2000)
+    let connection = try Connection.reader(path: path, busyMilliseconds: 2000)
     defer { connection.close() }
     try connection.execute("BEGIN")
     guard try connection.integer("PRAGMA application_id") == EngineTables.applicationID else {
@@ -61,6 +63,8 @@ package struct StatusFacts: Sendable {
       unsealed: try connection.integer("SELECT count(*) FROM sync_outbox") ?? 0,
       waiting: try connection.integer("SELECT count(*) FROM sync_changeset WHERE state = 0") ?? 0,
       needsSnapshot: try facts.integer(.needsSnapshot) == 1,
+      digest: try Replica.keptDigest(
+        facts, of: Replica.digestKey(replicas.vectors.applied, membership.heads, cryptography)),
       conflicts: try connection.integer("SELECT count(*) FROM sync_conflict WHERE open = 1") ?? 0,
       quarantined: try connection.integer("SELECT count(*) FROM sync_record WHERE flags & 2") ?? 0, parked: 0,
       vectors: replicas.vectors,

@@ -1,0 +1,34 @@
+/// A command of the contract that does not work yet: it says so instead of being unknown.
+struct LaterCommand: Command {
+  let description: CommandDescription
+
+  init(_ name: String, group: CommandGroup, _ summary: String) {
+    description = CommandDescription(
+      name, group: group, summary: summary + " Not built yet.",
+      operands: [Operand("WORDS", .any, help: "Not read yet.")])
+  }
+
+  func run(_ invocation: Invocation, output: Output) async throws -> ExitCode {
+    throw CommandError(
+      code: "notBuiltYet", message: "household \(description.name) is not built yet.",
+      remedy: "CHANGELOG.md tells what works.")
+  }
+
+  /// All of them.
+  static let all: [LaterCommand] = [
+    LaterCommand("promote", group: .household, "Make a member an owner."),
+    LaterCommand("demote", group: .household, "Take a role back."),
+    LaterCommand("leave", group: .household, "Leave the household."),
+    LaterCommand("held", group: .sync, "List changes that were received and not applied."),
+    LaterCommand("approve", group: .sync, "Apply a held change."),
+    LaterCommand("reject", group: .sync, "Refuse a held change."),
+    LaterCommand("parked", group: .sync, "List records of unknown types."),
+    LaterCommand("quarantine", group: .sync, "List values that cannot be shown."),
+    LaterCommand("compact", group: .sync, "Collect what every device has confirmed."),
+    LaterCommand("report", group: .files, "Totals by member, category, payee or month."),
+    LaterCommand("backup", group: .files, "Copy the records into one file."),
+    LaterCommand("recover", group: .files, "Put a backup back."),
+    LaterCommand("doctor", group: .sync, "Check network, disk, clock, certificates and replica."),
+    LaterCommand("selftest", group: .program, "Simulate a household on this machine."),
+  ]
+}

@@ -1,0 +1,31 @@
+internal import Glibc
+
+/// What the file system under a data directory says of itself.
+package struct DiskFacts: Hashable, Sendable {
+  /// Whether nothing can be written.
+  package var isReadOnly: Bool
+  /// Whether no space is left that a commit could need.
+  package var isFull: Bool
+
+  /// Less than this is full: a WAL frame and what SQLite needs beside it.
+  private static let leastBytes: UInt64 = 256 << 10
+
+  /// Throws if nothing can be written, with the reason rather than what would fail first.
+  package func requireWritable(_ directory: DataDirectory) throws {
+    guard isReadOnly else { return }
+    throw NodeError(
+      .store, "\(directory.path) is on a read-only file system.", remedy: "Make it writable again, then try again.")
+  }
+
+  /// Asks the file system; a directory that cannot be asked is neither, its own errors tell more.
+  package init(_ directory: DataDirectory) {
+    var facts = statvfs()
+    guard unsafe statvfs(directory.path, &facts) == 0 else {
+      isReadOnly = false
+      isFull = false
+      return
+    }
+    isReadOnly = facts.f_flag & UInt(ST_RDONLY) != 0
+    isFull = !isReadOnly && UInt64(facts.f_bavail) * UInt64(facts.f_frsize) < Self.leastBytes
+  }
+}
