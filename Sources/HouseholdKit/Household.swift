@@ -183,7 +183,7 @@ package enum HouseholdStatus {
     do {
       let replica = try Replica(path: directory.replica, cryptography: OpenSSLCryptography(), signer: nil)
       defer { replica.close() }
-      return try replica.computeDigest().bytes
+      return try replica.digestOfSealedState()?.bytes
     } catch {
       return nil
     }

@@ -93,9 +93,7 @@ final class SyncDriver: @unchecked Sendable {
   func lookForEdits() {
     guard !isStopped, !isSealDue else { return }
     do {
-      guard try replica.hasUnsealedEdits() else {
-        return probeStore()
-      }
+      guard try replica.hasUnsealedEdits() else { return probeStore() }
     } catch {
       return storeFailed(error)
     }
@@ -124,11 +122,13 @@ final class SyncDriver: @unchecked Sendable {
 
   /// Lets the engine see that time went on; when all is quiet, the digest for status is computed.
   func tick() {
+    replica.lastNow = SystemClock.now
     handle(.tick)
     quietSeconds += 1
     guard quietSeconds == Self.digestAfterSeconds, storeError == nil else { return }
     do {
-      _ = try replica.refreshDigest()
+      // It seals first what was captured meanwhile, which the engine must hear of.
+      if try replica.refreshDigest() { handle(.localChanges) }
     } catch {
       storeFailed(error)
     }
