@@ -198,7 +198,8 @@ extension Replica {
     return names
   }
 
-  private static func rowsSQL(_ table: TypeTable?) -> String {
+  /// Reads the records of one type with what their table shows, in the order of the ids, after an id.
+  static func rowsSQL(_ table: TypeTable?) -> String {
     let columns = (table?.fieldNames ?? []).map { ", t." + SchemaTables.quoted($0) }.joined()
     let join = table.map { "LEFT JOIN \(SchemaTables.quoted($0.type.name)) t ON t.id = r.id" } ?? ""
     return """

@@ -12,8 +12,8 @@ enum IdleNode {
     try ana.startNode()
     try partner.startNode(peer: ana)
     try stage.settle(partner, with: ana)
-    // The first seconds after a contact are no idleness.
-    try Patience.pause(seconds: 3)
+    // The first seconds after a contact are no idleness: the digest of all records is computed in them.
+    try Patience.pause(seconds: 8)
     let (ticks, fine) = (try ticks(ana), try nanoseconds(ana))
     let watch = Stopwatch()
     try Patience.pause(seconds: stage.options.idleSeconds)
