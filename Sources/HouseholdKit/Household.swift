@@ -39,7 +39,7 @@ package final class Household {
     if !readOnly { try DiskFacts(directory).requireWritable(directory) }
     self.directory = directory
     isReadOnly = readOnly
-    access = try Self.opening(directory) {
+    access = try Self.guarded {
       try RecordAccess(path: directory.replica, readOnly: readOnly, cryptography: OpenSSLCryptography())
     }
     schema = access.schema
@@ -131,6 +131,8 @@ package final class Household {
   /// SHA-256 of the bytes.
   package static func sha256(_ bytes: [UInt8]) -> [UInt8] { OpenSSLCryptography().sha256(bytes) }
 
+<<<<<<< HEAD
+=======
   /// Opens something of the data directory; SQLite cannot open a file on a read-only file system, and not say why.
   static func opening<Result>(_ directory: DataDirectory, _ body: () throws -> Result) throws -> Result {
     do {
@@ -142,6 +144,7 @@ package final class Household {
     }
   }
 
+>>>>>>> nodetests
   /// Turns what the store says into what whoever acts needs.
   static func guarded<Result>(_ body: () throws -> Result) throws -> Result {
     do {
@@ -176,12 +179,28 @@ package struct HouseholdError: Error, Hashable, Sendable, CustomStringConvertibl
 /// Sync health of a household, with the node running or not.
 package enum HouseholdStatus {
   /// What the file and, if it runs, the node say now.
-  package static func report(_ directory: DataDirectory, now: Instant) throws -> StatusReport {
+  ///
+  /// - Parameter computesDigest: whether the digest is computed here if the node has not done it since the last change.
+  package static func report(
+    _ directory: DataDirectory, computesDigest: Bool = false, now: Instant
+  ) throws -> StatusReport {
     try directory.requireHousehold()
-    let facts = try Household.opening(directory) {
+    var facts = try Household.guarded {
       try StatusFacts.read(path: directory.replica, cryptography: OpenSSLCryptography())
     }
+    if computesDigest && facts.digest == nil { facts.digest = computedDigest(directory) }
     return StatusJudge.report(facts, live: try live(directory), disk: DiskFacts(directory), now: now)
+  }
+
+  /// The digest by reading every record; none where the replica cannot be opened, which status tells in other words.
+  private static func computedDigest(_ directory: DataDirectory) -> [UInt8]? {
+    do {
+      let replica = try Replica(path: directory.replica, cryptography: OpenSSLCryptography(), signer: nil)
+      defer { replica.close() }
+      return try replica.digestOfSealedState()?.bytes
+    } catch {
+      return nil
+    }
   }
 
   private static func live(_ directory: DataDirectory) throws -> LiveFacts? {
@@ -196,7 +215,7 @@ package enum HouseholdStatus {
     _ directory: DataDirectory
   ) throws -> (state: MembershipState, device: DeviceID, lastSeen: [DeviceID: Instant]) {
     try directory.requireHousehold()
-    let facts = try Household.opening(directory) {
+    let facts = try Household.guarded {
       try StatusFacts.read(path: directory.replica, cryptography: OpenSSLCryptography())
     }
     return (facts.membership, facts.identity.device, facts.peers.compactMapValues(\.lastSeen))

@@ -1,6 +1,5 @@
 internal import HouseholdRecords
 internal import HouseholdReplica
-internal import HouseholdSync
 
 /// Whether the store takes what it is given, for status: a fault stays until a write has worked again.
 struct StoreHealth {

@@ -122,11 +122,13 @@ final class SyncDriver: @unchecked Sendable {
 
   /// Lets the engine see that time went on; when all is quiet, the digest for status is computed.
   func tick() {
+    replica.lastNow = SystemClock.now
     handle(.tick)
     quietSeconds += 1
     guard quietSeconds == Self.digestAfterSeconds, storeError == nil else { return }
     do {
-      _ = try replica.refreshDigest()
+      // It seals first what was captured meanwhile, which the engine must hear of.
+      if try replica.refreshDigest() { handle(.localChanges) }
     } catch {
       storeFailed(error)
     }
@@ -184,6 +186,10 @@ final class SyncDriver: @unchecked Sendable {
     case .cloneSuspected(let device): log.note("clone suspected", ["peer": short(device)])
     case .storeFailed(let text):
       log.note("the store failed", ["error": text])
+<<<<<<< HEAD
+      // The engine knows the store's errors only as texts; the store knows what it was.
+=======
+>>>>>>> nodetests
       health.failed(replica.lastFault ?? ReplicaError(.other, text), now: EventLoop.now)
     case .violation(let device, let violation):
       change(device) { $0.lastError = violation.sentence }

@@ -22,6 +22,24 @@ extension Replica {
     }
   }
 
+  /// The digest for a reader beside the node: nil while edits wait to be sealed, which is the node's business.
+  package func digestOfSealedState() throws -> StoreDigest? {
+    try connection.execute("BEGIN")
+    defer { endReading() }
+    guard try outbox.isEmpty() else { return nil }
+    replicas = try ReplicaTable(connection)
+    return try digestOfTables()
+  }
+
+  private func endReading() {
+    do {
+      try connection.execute("ROLLBACK")
+    } catch {
+      // SQLite has ended the transaction by itself, after an error that was thrown already.
+      connection.forgetStatements()
+    }
+  }
+
   private func digestOfTables() throws -> StoreDigest {
     var hash = [UInt8](repeating: 0, count: 32)
     var writer = ByteWriter(capacity: 80_000)

@@ -18,8 +18,17 @@ extension Replica {
         }
       }
       let applied = stored > 0 ? try applyReady(fresh: fresh) : 0
+      if applied < stored { try boundWaiting() }
       if let token { try setToken(token, of: peer) }
       return Reception(stored: stored, applied: applied, vectors: replicas.vectors, sealed: sealed)
+    }
+  }
+
+  /// Refuses a batch after which more would wait than is allowed (R8).
+  private func boundWaiting() throws {
+    let waiting = try connection.integer("SELECT count(*) FROM sync_changeset WHERE state = 0") ?? 0
+    guard waiting <= Limits.waitingChangesets else {
+      throw Violation(.overLimit, "More than \(Limits.waitingChangesets) changesets wait for what they depend on.")
     }
   }
 

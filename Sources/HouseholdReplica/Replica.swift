@@ -26,7 +26,7 @@ package final class Replica {
   var membershipState: MembershipState
   var servedSnapshots: [SnapshotID: ServedSnapshot] = [:]
   /// The clock as it was last told; only for sealing that a reader asks for.
-  var lastNow = Instant(milliseconds: 0)
+  package var lastNow = Instant(milliseconds: 0)
   var digestCache: StoreDigest?
   /// How many changes of the changeset at hand were written into the history: part of a change's name.
   var changesInChangeset = 0

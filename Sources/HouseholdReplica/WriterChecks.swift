@@ -12,7 +12,7 @@ enum WriterChecks {
     for event in ["INSERT", "UPDATE"] {
       let name = SchemaTables.quoted("sync_check_\(type.name)_\(event.lowercased())")
       statements.append("DROP TRIGGER IF EXISTS \(name)")
-      let checks = type.fields.flatMap { check(of: $0, in: type) } + idChecks(of: type)
+      let checks = type.fields.flatMap { check(of: $0, in: type) } + idChecks(of: type) + sizeCheck(of: type)
       statements.append(
         """
         CREATE TRIGGER \(name) BEFORE \(event) ON \(table) WHEN \(
@@ -34,6 +34,19 @@ enum WriterChecks {
         "\(type.name).id is longer than \(Limits.idBytes) bytes"
       ),
       ("instr(NEW.id, char(0)) > 0", "\(type.name).id holds a NUL character"),
+    ]
+  }
+
+  /// A record must travel inside one message, so texts that are allowed one by one may be too much together.
+  private static func sizeCheck(of type: RecordType) -> [Check] {
+    let large = type.fields.filter { [.text, .json, .bytes].contains($0.kind) }
+    guard large.count * Limits.textBytes > Limits.recordBytes else { return [] }
+    let sum = large.map { "coalesce(length(CAST(NEW.\(SchemaTables.quoted($0.name)) AS BLOB)), 0)" }
+    return [
+      (
+        "\(sum.joined(separator: " + ")) > \(Limits.recordBytes)",
+        "\(type.name): the record is larger than \(Limits.recordBytes) bytes"
+      )
     ]
   }
 

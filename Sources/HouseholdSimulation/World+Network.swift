@@ -60,7 +60,7 @@ extension World {
   }
 
   /// Delivers until nothing is under way; a fault if that never happens.
-  func settle(limit: Int = 100_000) {
+  func settle(limit: Int = 20_000) {
     for _ in 0..<limit where !deliverOne() { return }
     faults.append("traffic does not stop")
   }

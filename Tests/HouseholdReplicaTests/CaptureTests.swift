@@ -179,6 +179,30 @@ struct CaptureTests {
         == b.replica.state(of: RecordKey(type: "sample", id: "s1")))
   }
 
+  @Test func `a record that no message could carry is refused at the writer, one that fits comes through`() throws {
+    let most = FieldValue.text(String(repeating: "x", count: Limits.textBytes))
+    let error = #expect(throws: ReplicaError.self) {
+      try a.put("letter", "l1", ["a", "b", "c", "d", "e"].map { ($0, most) })
+    }
+    #expect(error?.message.contains("letter: the record is larger than \(Limits.recordBytes) bytes") == true)
+
+    try a.put("letter", "l1", ["a", "b", "c", "d"].map { ($0, most) })
+    try home.sync("alex", "sam")
+    #expect(try b.fields("letter", "l1")?["d"] == most)
+  }
+
+  @Test func `an id over the limit is refused, the longest one comes through`() throws {
+    let error = #expect(throws: ReplicaError.self) {
+      try a.put("category", String(repeating: "i", count: Limits.idBytes + 1), [("name", .text("x"))])
+    }
+    #expect(error?.message.contains("category.id") == true)
+
+    let longest = String(repeating: "ü", count: Limits.idBytes / 2)
+    try a.put("category", longest, [("name", .text("x"))])
+    try home.sync("alex", "sam")
+    #expect(try b.fields("category", longest)?["name"] == .text("x"))
+  }
+
   @Test(arguments: [
     ("date", FieldValue.text("2026-02-30")), ("date", .text("now")), ("boolean", .integer(2)),
     ("timestamp", .text("yesterday")), ("json", .text("{")), ("text", .text("a\u{0}b")),

@@ -165,6 +165,7 @@ final class TestHousehold {
           .init("text", .text), .init("integer", .integer), .init("real", .real), .init("boolean", .boolean),
           .init("date", .date), .init("timestamp", .timestamp), .init("bytes", .bytes), .init("json", .json),
         ]),
+      RecordType(name: "letter", fields: ["a", "b", "c", "d", "e"].map { .init($0, .text) }),
       RecordType(
         name: "level", fields: [.init("high", .integer), .init("low", .integer)],
         strategies: ["high": "max", "low": "min"]),

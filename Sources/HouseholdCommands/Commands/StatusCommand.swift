@@ -29,7 +29,7 @@ struct StatusCommand: Command {
     }
     if invocation.flag("watch") { return try watch(directory, output: output) }
     do {
-      let report = try HouseholdStatus.report(directory, now: SystemClock.now)
+      let report = try HouseholdStatus.report(directory, computesDigest: true, now: SystemClock.now)
       try output.result(report) { try StatusText.show(report, output: output) }
       return .verdict(report.verdict.exitCode)
     } catch let error as HouseholdError where error.code == "readOnlyFileSystem" {

@@ -40,6 +40,16 @@ struct ChangesetArchive: Coverage {
     return (known[later]?.dependencies.sequence(of: earlier.replica) ?? 0) >= earlier.sequence
   }
 
+  /// A replica whose last counted changeset depends on something that the vector does not count; nil if there is none.
+  ///
+  /// Dependencies only grow from one changeset of a replica to the next, so the last one stands for all.
+  func firstGap(in applied: VersionVector) -> ReplicaID? {
+    applied.sorted.first { entry in
+      let last = known[ChangesetName(replica: entry.replica, sequence: entry.sequence)]
+      return last.map { !applied.covers($0.dependencies.vector) } ?? true
+    }?.replica
+  }
+
   /// The state of every record that the changesets of this vector write, merged in an order that the seed picks.
   func states(
     at applied: VersionVector, schema: Schema, random: inout SeededRandom

@@ -17,6 +17,9 @@ extension Judge {
       let vectors = try device.replica.vectors()
       if !vectors.received.covers(vectors.applied) { return "\(device.name) has applied more than it received (D1)" }
       if !archive.vector.covers(vectors.received) { return "\(device.name) has received what nobody sealed" }
+      if let replica = archive.firstGap(in: vectors.applied) {
+        return "\(device.name) has applied a changeset of \(replica) before what it depends on (D2)"
+      }
       guard try device.replica.unsealedCount() == 0, try !device.replica.needsSnapshot else { continue }
       let digest = try device.replica.computeDigest()
       let equal = seen.first {
