@@ -75,7 +75,6 @@ import Testing
     } catch {
       print("ben's log: \(try ben.log().suffix(3000))\nana's log: \(try ana.log().suffix(1500))")
       print("ANA \(try ana.run("status", "--json"))\nBEN \(try ben.run("status", "--json"))")
-      print("DF \(try place.run("types").code) ana notes \(try ana.records("note").count) ben \(try ben.records("note").count)")
       throw error
     }
     for home in [ana, ben] { try home.waitInSync() }
