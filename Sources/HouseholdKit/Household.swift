@@ -131,20 +131,6 @@ package final class Household {
   /// SHA-256 of the bytes.
   package static func sha256(_ bytes: [UInt8]) -> [UInt8] { OpenSSLCryptography().sha256(bytes) }
 
-<<<<<<< HEAD
-=======
-  /// Opens something of the data directory; SQLite cannot open a file on a read-only file system, and not say why.
-  static func opening<Result>(_ directory: DataDirectory, _ body: () throws -> Result) throws -> Result {
-    do {
-      return try guarded(body)
-    } catch let error as HouseholdError {
-      guard DiskFacts(directory).isReadOnly else { throw error }
-      throw HouseholdError(
-        ReplicaError(.readOnlyFileSystem, "The file system of \(directory.path) is read-only."))
-    }
-  }
-
->>>>>>> nodetests
   /// Turns what the store says into what whoever acts needs.
   static func guarded<Result>(_ body: () throws -> Result) throws -> Result {
     do {

@@ -186,10 +186,7 @@ final class SyncDriver: @unchecked Sendable {
     case .cloneSuspected(let device): log.note("clone suspected", ["peer": short(device)])
     case .storeFailed(let text):
       log.note("the store failed", ["error": text])
-<<<<<<< HEAD
       // The engine knows the store's errors only as texts; the store knows what it was.
-=======
->>>>>>> nodetests
       health.failed(replica.lastFault ?? ReplicaError(.other, text), now: EventLoop.now)
     case .violation(let device, let violation):
       change(device) { $0.lastError = violation.sentence }
