@@ -210,7 +210,7 @@ import Testing
     let before = try stage.ana.residentKiB()
     var random = SystemRandomNumberGenerator()
 
-    for _ in 0..<40 where link.heard.closed == nil {
+    for _ in 0..<100 where link.heard.closed == nil {
       var vector = VersionVector()
       for _ in 0..<2000 { vector[.random(from: &random)] = .random(in: 1 ... .max >> 8, using: &random) }
       link.say(.offer(vector))
