@@ -55,6 +55,9 @@ let package = Package(
       ["HouseholdKit", "HouseholdNode", "HouseholdSync", "HouseholdTransport", "HouseholdBudget", "HouseholdRecords"],
       settings: besideC),
     .executableTarget(name: "household", dependencies: ["HouseholdCommands"], swiftSettings: common),
+    .executableTarget(
+      name: "household-benchmarks", dependencies: ["CSQLite", "HouseholdKit", "HouseholdNode"],
+      swiftSettings: besideC),
     module(
       "HouseholdSimulation",
       ["HouseholdRecords", "HouseholdReplica", "HouseholdSync", "HouseholdTrust", "HouseholdBudget"]),

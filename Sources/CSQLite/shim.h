@@ -1,6 +1,7 @@
 #ifndef HOUSEHOLD_CSQLITE_SHIM_H
 #define HOUSEHOLD_CSQLITE_SHIM_H
 
+#include <malloc.h>
 #include <sqlite3.h>
 
 /* sqlite3_db_config is variadic; these are the switches that we turn. */
@@ -9,6 +10,11 @@ static inline int household_sqlite_set_triggers(sqlite3 *connection, int on) {
 }
 static inline int household_sqlite_set_defensive(sqlite3 *connection, int on) {
   return sqlite3_db_config(connection, SQLITE_DBCONFIG_DEFENSIVE, on, (int *)0);
+}
+/* Gives memory that is free again back to the system: the C library keeps it otherwise. */
+static inline void household_sqlite_release_memory(sqlite3 *connection) {
+  sqlite3_db_release_memory(connection);
+  malloc_trim(0);
 }
 /* SQLITE_TRANSIENT is a cast that Swift does not import: the value is copied by SQLite before the call returns. */
 static inline int household_sqlite_bind_text(sqlite3_stmt *statement, int index, const char *text, int count) {

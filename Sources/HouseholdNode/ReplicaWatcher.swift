@@ -3,16 +3,18 @@ internal import HouseholdTransport
 
 /// Notices that some program wrote to the replica: inotify on the directory, and a slow look behind it.
 ///
-/// On the replica's thread. About one event in twenty comes before the commit can be seen, so each event looks twice.
+/// On the replica's thread. An event comes with the write, and the commit can be seen only when the disk has it, which
+/// makes no event; so after an event it looks again and again, each time after twice the pause.
 final class ReplicaWatcher: @unchecked Sendable {
   private let loop: EventLoop
   private let descriptor: Int32
   private let look: () -> Void
-  private var isSecondLookDue = false
+  /// Counts events: looks that an earlier one made due are left out.
+  private var events = 0
   private var isStopped = false
 
-  /// How long to wait for a commit that was announced and cannot be seen yet, in milliseconds.
-  private static let secondLook: Int64 = 5
+  /// The first and the longest pause after an event, in milliseconds: a quick disk's commit, and a very slow one's.
+  private static let pauses: ClosedRange<Int64> = 1...1024
   /// How often to look without any event, in milliseconds.
   private static let slowLook: Int64 = 2000
 
@@ -39,11 +41,16 @@ final class ReplicaWatcher: @unchecked Sendable {
     while unsafe read(descriptor, &buffer, buffer.count) > 0 { heard = true }
     guard heard, !isStopped else { return }
     look()
-    guard !isSecondLookDue else { return }
-    isSecondLookDue = true
-    _ = loop.schedule(afterMilliseconds: Self.secondLook) { [weak self] in
-      self?.isSecondLookDue = false
-      if self?.isStopped == false { self?.look() }
+    events += 1
+    lookAgain(after: Self.pauses.lowerBound, event: events)
+  }
+
+  private func lookAgain(after pause: Int64, event: Int) {
+    guard pause <= Self.pauses.upperBound else { return }
+    _ = loop.schedule(afterMilliseconds: pause) { [weak self] in
+      guard let self, !self.isStopped, self.events == event else { return }
+      self.look()
+      self.lookAgain(after: pause * 2, event: event)
     }
   }
 

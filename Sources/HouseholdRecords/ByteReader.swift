@@ -93,9 +93,15 @@ package struct ByteReader {
   }
 
   package mutating func text(limit: Int) throws(DecodingViolation) -> String {
-    let slice = try raw(try count(limit: limit))
-    guard let text = String(validating: slice, as: UTF8.self) else { throw .badText }
-    return text
+    let count = try count(limit: limit)
+    guard count <= remaining else { throw .truncated }
+    defer { position += count }
+    // A span is validated in one go, several times as fast as a collection.
+    do {
+      return String(copying: try UTF8Span(validating: bytes.span.extracting(position..<position + count)))
+    } catch {
+      throw .badText
+    }
   }
 
   package mutating func identifier256<Kind>() throws(DecodingViolation) -> Identifier256<Kind> {

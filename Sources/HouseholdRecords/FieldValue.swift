@@ -37,7 +37,7 @@ extension FieldValue {
     case (.null, .null): true
     case (.integer(let x), .integer(let y)): x == y
     case (.real(let x), .real(let y)): x.bitPattern == y.bitPattern
-    case (.text(let x), .text(let y)): x.utf8.elementsEqual(y.utf8)
+    case (.text(let x), .text(let y)): x.hasSameBytes(as: y)
     case (.bytes(let x), .bytes(let y)): x == y
     default: false
     }
@@ -48,7 +48,7 @@ extension FieldValue {
     case .null: hasher.combine(0)
     case .integer(let integer): hasher.combine(integer)
     case .real(let real): hasher.combine(real.bitPattern)
-    case .text(let text): for byte in text.utf8 { hasher.combine(byte) }
+    case .text(let text): text.hashBytes(into: &hasher)
     case .bytes(let bytes): hasher.combine(bytes)
     }
   }
@@ -70,16 +70,16 @@ package struct RecordKey: Hashable, Comparable, Sendable, CustomStringConvertibl
 
   /// Ids are equal byte for byte, as SQLite compares them.
   package static func == (a: Self, b: Self) -> Bool {
-    a.type == b.type && a.id.utf8.elementsEqual(b.id.utf8)
+    a.type == b.type && a.id.hasSameBytes(as: b.id)
   }
 
   package func hash(into hasher: inout Hasher) {
     hasher.combine(type)
-    for byte in id.utf8 { hasher.combine(byte) }
+    id.hashBytes(into: &hasher)
   }
 
   /// By type, then by the bytes of the id: SQLite's order.
   package static func < (a: Self, b: Self) -> Bool {
-    a.type == b.type ? a.id.utf8.lexicographicallyPrecedes(b.id.utf8) : a.type < b.type
+    a.type == b.type ? a.id.isBefore(b.id) : a.type < b.type
   }
 }

@@ -36,7 +36,12 @@ package struct Identifier256<Kind>: Hashable, Comparable, Sendable, CustomString
   }
 
   /// The 32 bytes, most significant first.
-  package var bytes: [UInt8] { [w0, w1, w2, w3].flatMap(bigEndianBytes) }
+  package var bytes: [UInt8] {
+    [UInt8](unsafeUninitializedCapacity: Self.byteCount) { buffer, count in
+      for (index, word) in [w0, w1, w2, w3].enumerated() { putBigEndian(word, at: index * 8, of: buffer) }
+      count = Self.byteCount
+    }
+  }
 
   /// The first eight bytes as a number: enough to tell two branches of one replica apart.
   package var prefix: UInt64 { w0 }
@@ -81,7 +86,13 @@ package struct Identifier128<Kind>: Hashable, Comparable, Sendable, CustomString
   }
 
   /// The 16 bytes, most significant first.
-  package var bytes: [UInt8] { [w0, w1].flatMap(bigEndianBytes) }
+  package var bytes: [UInt8] {
+    [UInt8](unsafeUninitializedCapacity: Self.byteCount) { buffer, count in
+      putBigEndian(w0, at: 0, of: buffer)
+      putBigEndian(w1, at: 8, of: buffer)
+      count = Self.byteCount
+    }
+  }
 
   /// 32 lower-case hexadecimal digits.
   package var description: String { hexadecimal(bytes) }
@@ -128,8 +139,10 @@ private func bigEndianWord(_ bytes: inout some IteratorProtocol<UInt8>) -> UInt6
   return word
 }
 
-private func bigEndianBytes(_ word: UInt64) -> [UInt8] {
-  (0..<8).map { UInt8(truncatingIfNeeded: word >> UInt64(56 - 8 * $0)) }
+private func putBigEndian(_ word: UInt64, at start: Int, of buffer: UnsafeMutableBufferPointer<UInt8>) {
+  for index in 0..<8 {
+    buffer.initializeElement(at: start + index, to: UInt8(truncatingIfNeeded: word >> UInt64(56 - 8 * index)))
+  }
 }
 
 /// The bytes as lower-case hexadecimal digits.

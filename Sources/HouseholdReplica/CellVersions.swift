@@ -46,15 +46,21 @@ struct StoredRecord {
     try statement.run()
   }
 
-  /// Stores the state of a record unless something is known of it already; returns whether it did.
-  func writeIfNew(type: Int64, id: String, on connection: Connection) throws -> Bool {
-    let statement = try connection.statement(
+  /// What `writeIfNew` needs.
+  static func insertion(on connection: Connection) throws -> Statement {
+    try connection.statement(
       """
       INSERT INTO sync_record(type, id, writer, modified, flags, life, alive, cells) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT(type, id) DO NOTHING
       """)
-    try bind(statement, type: type, id: id)
-    try statement.run()
+  }
+
+  /// Stores the state of a record unless something is known of it already; returns whether it did.
+  ///
+  /// - Parameter insertion: made once for many records.
+  func writeIfNew(type: Int64, id: String, using insertion: Statement, on connection: Connection) throws -> Bool {
+    try bind(insertion, type: type, id: id)
+    try insertion.run()
     return connection.changes == 1
   }
 

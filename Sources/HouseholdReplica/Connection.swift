@@ -148,6 +148,9 @@ internal import HouseholdRecords
     }
   }
 
+  /// Gives back what a large piece of work took: a node is idle most of the time, and its memory is others' then.
+  func releaseMemory() { unsafe household_sqlite_release_memory(handle) }
+
   /// Switches triggers on this connection: off on the engine's own, so that what sync writes is never captured.
   func setTriggers(_ on: Bool) throws {
     let code = unsafe household_sqlite_set_triggers(handle, on ? 1 : 0)

@@ -20,15 +20,18 @@ struct OutboxRow {
 }
 
 /// Names a record inside this file; ids are compared byte for byte.
-struct RecordPlace: Hashable {
+struct RecordPlace: Hashable, Comparable {
   var type: Int64
   var id: String
 
-  static func == (a: Self, b: Self) -> Bool { a.type == b.type && a.id.utf8.elementsEqual(b.id.utf8) }
+  static func == (a: Self, b: Self) -> Bool { a.type == b.type && a.id.hasSameBytes(as: b.id) }
+
+  /// In the order of the tables: by type, then by the bytes of the id.
+  static func < (a: Self, b: Self) -> Bool { a.type == b.type ? a.id.isBefore(b.id) : a.type < b.type }
 
   func hash(into hasher: inout Hasher) {
     hasher.combine(type)
-    for byte in id.utf8 { hasher.combine(byte) }
+    id.hashBytes(into: &hasher)
   }
 }
 

@@ -1,7 +1,9 @@
 internal import HouseholdRecords
 
 /// One record type as it lies in this file: its table, its cells, and the statements that read and write rows.
-struct TypeTable {
+///
+/// It never changes; a class, because it is passed around for every record.
+final class TypeTable {
   /// A cell and where its values stand in a row.
   struct Cell {
     /// The name of its first field.
@@ -15,6 +17,7 @@ struct TypeTable {
   let type: RecordType
   let cells: [Cell]
   let fieldNames: [String]
+  private let storages: [SchemaTables.Storage]
   private let indices: [String: Int]
   let selectSQL: String
   let upsertSQL: String
@@ -24,6 +27,7 @@ struct TypeTable {
     self.number = number
     self.type = type
     fieldNames = type.fields.map(\.name)
+    storages = type.fields.map(SchemaTables.storage)
     var indices: [String: Int] = [:]
     for (index, name) in fieldNames.enumerated() { indices[name] = index }
     self.indices = indices
@@ -52,8 +56,8 @@ struct TypeTable {
 
   /// Whether the column can hold the value: what does not fit is kept, and not shown (R3: quarantined).
   func fits(_ value: FieldValue, field index: Int) -> Bool {
-    switch (value, SchemaTables.storage(of: type.fields[index])) {
-    case (.null, _), (.integer, "INTEGER"), (.text, "TEXT"), (.real, "REAL"), (.integer, "REAL"), (.bytes, "BLOB"): true
+    switch (value, storages[index]) {
+    case (.null, _), (.integer, .integer), (.text, .text), (.real, .real), (.integer, .real), (.bytes, .blob): true
     default: false
     }
   }
@@ -69,9 +73,15 @@ struct TypeTable {
 
   /// Makes the row show these values.
   func write(_ id: String, _ row: [FieldValue], on connection: Connection) throws {
-    let statement = try connection.statement(upsertSQL)
+    try write(id, row, using: try connection.statement(upsertSQL))
+  }
+
+  /// As above, for many rows one after another.
+  ///
+  /// - Parameter statement: prepared from `upsertSQL`.
+  func write(_ id: String, _ row: [FieldValue], using statement: Statement) throws {
     try statement.bind(1, id)
-    for (index, value) in row.enumerated() { try statement.bind(Int32(index + 2), value) }
+    for index in row.indices { try statement.bind(Int32(index + 2), row[index]) }
     try statement.run()
   }
 

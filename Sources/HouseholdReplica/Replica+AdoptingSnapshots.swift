@@ -39,7 +39,6 @@ extension Replica {
       try write {
         _ = try sealInTransaction(now: now)
         try adoptPages(of: id)
-        try connection.run("DELETE FROM sync_snapshot_page")
         try facts.set(.needsSnapshot, .integer(0))
         try setToken(token, of: peer)
         _ = try applyReady()
@@ -50,13 +49,13 @@ extension Replica {
       throw violation
     }
     digestCache = nil
+    connection.releaseMemory()
   }
 
   private func adoptPages(of id: SnapshotID) throws {
     guard let progress = try snapshotProgress(), progress.id == id, progress.isComplete else {
       throw ReplicaError(.other, "The snapshot \(id) is not complete.")
     }
-    let isEmptyHere = try connection.integer("SELECT 1 FROM sync_record LIMIT 1") == nil
     var number: Int64 = 0
     var header: SnapshotHeader?
     while let next = try nextPage(after: number) {
@@ -75,8 +74,10 @@ extension Replica {
         try adopt(first)
       case .rows(let page):
         guard header != nil else { throw Violation(.badSnapshot, "A snapshot does not begin with its first page.") }
-        try adopt(page, isEmptyHere: isEmptyHere)
+        try adopt(page)
       }
+      // At once, so that the records take the place of their pages in the file instead of making it longer.
+      try connection.run("DELETE FROM sync_snapshot_page WHERE number = ?", .integer(number))
     }
     guard let header else { throw Violation(.badSnapshot, "A snapshot has no first page.") }
     for replica in header.replicas { try count(replica.last) }
@@ -129,28 +130,30 @@ extension Replica {
     }
   }
 
-  private func adopt(_ page: SnapshotRows, isEmptyHere: Bool) throws {
+  private func adopt(_ page: SnapshotRows) throws {
     let known = try page.headers.map(know)
     let names = PageHeaders(known) { name in
       throw Violation(.badSnapshot, "The changeset \(name) is not on the page.")
     }
     let numbers = try page.shapes.map { try registry.number(of: $0.type, on: connection) }
+    let tables = numbers.map { registry[$0] }
+    for (shape, table) in zip(page.shapes, tables) where shape.fields != (table?.fieldNames ?? []) {
+      throw Violation(
+        .badSnapshot, "The snapshot knows other fields of \(shape.type) than this device; update household here.")
+    }
+    let insertion = try StoredRecord.insertion(on: connection)
+    let writings = try tables.map { try $0.map { try connection.statement($0.upsertSQL) } }
     for row in page.rows {
-      let shape = page.shapes[row.shape]
       let number = numbers[row.shape]
-      let table = registry[number]
-      guard shape.fields == (table?.fieldNames ?? []) else {
-        throw Violation(
-          .badSnapshot, "The snapshot knows other fields of \(shape.type) than this device; update household here.")
-      }
+      let table = tables[row.shape]
       if let table { try check(row, fits: table) }
       let stored = StoredRecord(
         writer: known[row.writer].position, modified: known[row.modified].position, flags: Self.storedFlags(row.flags),
         life: row.life, isAlive: row.flags & SnapshotRow.Flag.alive != 0,
         cells: try row.cells.map { try CellVersions.renumber($0, from: names, to: self) })
       let shown = row.flags & SnapshotRow.Flag.row != 0 ? row.row : nil
-      if try stored.writeIfNew(type: number, id: row.id, on: connection) {
-        if let shown, let table { try table.write(row.id, shown, on: connection) }
+      if try stored.writeIfNew(type: number, id: row.id, using: insertion, on: connection) {
+        if let shown, let table, let writing = writings[row.shape] { try table.write(row.id, shown, using: writing) }
         if stored.flags & StoredRecord.conflictFlag != 0 {
           let state = try CellVersions.decode(stored, row: shown, table: table, names: self)
           try listConflicts(of: state, type: number, id: row.id, table: table)
@@ -162,7 +165,7 @@ extension Replica {
   }
 
   private func check(_ row: SnapshotRow, fits table: TypeTable) throws {
-    for (index, value) in row.row.enumerated() where !table.fits(value, field: index) {
+    for index in row.row.indices where !table.fits(row.row[index], field: index) {
       throw Violation(.badSnapshot, "The snapshot shows a value of the wrong kind in \(table.type.name).")
     }
   }

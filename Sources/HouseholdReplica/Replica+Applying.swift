@@ -5,12 +5,17 @@ extension Replica {
   /// Applies all operations of a changeset that is in the log.
   func apply(_ changeset: Changeset, header: ChangesetHeader) throws {
     let numbers = try changeset.shapes.map { try registry.number(of: $0.type, on: connection) }
+    // The tables of shapes that are whole rows: their insertions may go the short way.
+    let wholeRows = zip(changeset.shapes, numbers).map { shape, number in
+      registry[number].flatMap { shape.fields == $0.fieldNames ? $0 : nil }
+    }
+    let insertion = try StoredRecord.insertion(on: connection)
     changesInChangeset = 0
     for operation in changeset.operations {
       let shape = changeset.shapes[operation.shape]
       let number = numbers[operation.shape]
-      if operation.kind == .insert, let table = registry[number], shape.fields == table.fieldNames,
-        try applyNew(operation, table: table, header: header)
+      if operation.kind == .insert, let table = wholeRows[operation.shape],
+        try applyNew(operation, table: table, header: header, insertion: insertion)
       {
         continue
       }
@@ -19,12 +24,16 @@ extension Replica {
   }
 
   /// The short way for a record of which nothing was ever heard; false if there is something.
-  private func applyNew(_ operation: Operation, table: TypeTable, header: ChangesetHeader) throws -> Bool {
-    for (index, value) in operation.values.enumerated() where !table.fits(value, field: index) { return false }
+  private func applyNew(_ operation: Operation, table: TypeTable, header: ChangesetHeader, insertion: Statement) throws
+    -> Bool
+  {
+    for index in operation.values.indices where !table.fits(operation.values[index], field: index) { return false }
     let stored = StoredRecord(
       writer: header.position, modified: header.position, flags: operation.isWeak ? StoredRecord.weakFlag : 0,
       life: operation.life, isAlive: true, cells: nil)
-    guard try stored.writeIfNew(type: table.number, id: operation.id, on: connection) else { return false }
+    guard try stored.writeIfNew(type: table.number, id: operation.id, using: insertion, on: connection) else {
+      return false
+    }
     try table.write(operation.id, operation.values, on: connection)
     return true
   }

@@ -49,16 +49,26 @@ extension Replica {
     }
     for (name, number) in try typeNumbers() {
       let table = registry[number]
-      let statement = try connection.statement(
-        "SELECT id FROM sync_record WHERE type = ? AND alive = 1 ORDER BY id")
+      let plain = PlainRecordDigest(type: name, table: table)
+      let statement = try connection.statement(Self.rowsSQL(table))
       try statement.bind(1, number)
+      try statement.bind(2, "")
+      try statement.bind(3, 0)
       defer { statement.reset() }
       while try statement.step() {
-        let id = statement.text(0)
-        guard let stored = try StoredRecord.read(type: number, id: id, on: connection) else { continue }
-        let row = try table?.row(id, on: connection)
-        let state = try CellVersions.decode(stored, row: row, table: table, names: self)
-        Self.write(state, type: name, id: id, to: &writer)
+        let stored = StoredRecord(
+          writer: statement.integer(1), modified: statement.integer(2), flags: statement.integer(3),
+          life: UInt64(statement.integer(4)), isAlive: statement.integer(5) != 0,
+          cells: statement.isNull(6) ? nil : statement.bytes(6))
+        guard stored.isAlive else { continue }
+        let row = (0..<(table?.fieldNames.count ?? 0)).map { statement.value(Int32($0) + 7) }
+        if stored.cells == nil {
+          let header = try header(of: stored.writer)
+          plain.write(id: statement.text(0), row: row, life: stored.life, writtenBy: header.name, to: &writer)
+        } else {
+          let state = try CellVersions.decode(stored, row: row, table: table, names: self)
+          Self.write(state, type: name, id: statement.text(0), to: &writer)
+        }
         if writer.count > 65_536 { fold(&writer) }
       }
     }

@@ -25,6 +25,7 @@ extension Replica {
       let ahead = rows.count > chunk.count ? rows.last : nil
       try seal(chunk: Array(chunk), ahead: ahead, now: now)
       try outbox.remove(through: chunk.last?.number ?? 0)
+      if ahead != nil { connection.releaseMemory() }
     }
   }
 
@@ -38,9 +39,10 @@ extension Replica {
         later[RecordPlace(type: row.type, id: row.id), default: []].append(row)
       }
       let run = try reader.run(chunk[range], laterRows: later) { place in
-        if let state = sealed[place] { return (life: state.life, isAlive: state.isAlive) }
+        if let state = sealed[place] { return EditReader.Known(state) }
         let stored = try StoredRecord.read(type: place.type, id: place.id, on: connection)
-        return (life: stored?.life ?? 0, isAlive: stored?.isAlive ?? false)
+        return EditReader.Known(
+          life: stored?.life ?? 0, isAlive: stored?.isAlive ?? false, isKnown: stored != nil)
       }
       let goesOn =
         index == cuts.count - 1 && ahead.map { Self.isSameRun(chunk[range.upperBound - 1].at, $0.at) } ?? false
@@ -93,21 +95,16 @@ extension Replica {
     _ edits: [EditReader.Edit], into sealed: inout SealedRecords, editedAt: Instant, continues: Bool, now: Instant
   ) throws {
     var overwritten: Stamp?
-    var isNew: [Bool] = []
-    isNew.reserveCapacity(edits.count)
-    for edit in edits {
-      guard let state = try state(before: edit, sealed) else {
-        isNew.append(true)
-        continue
-      }
-      isNew.append(false)
+    for edit in edits where !edit.isNew {
+      guard let state = try state(before: edit, sealed) else { continue }
       for cell in Self.cells(of: edit) {
         for write in state.cells[cell] ?? [] { overwritten = max(overwritten ?? write.stamp, write.stamp) }
       }
     }
     let header = try appendOwn(edits, editedAt: editedAt, continues: continues, overwritten: overwritten, now: now)
+    let insertion = try StoredRecord.insertion(on: connection)
     changesInChangeset = 0
-    for (edit, isNew) in zip(edits, isNew) { try record(edit, isNew: isNew, header: header, into: &sealed) }
+    for edit in edits { try record(edit, header: header, insertion: insertion, into: &sealed) }
   }
 
   /// The state of the record before the edit; nil if nothing was ever heard of it.
@@ -174,13 +171,20 @@ extension Replica {
   }
 
   private static func fill(_ changeset: inout Changeset, with edits: [EditReader.Edit]) {
+    changeset.operations.reserveCapacity(edits.count)
     var shapes: [Shape: Int] = [:]
+    // Most edits are like the one before: comparing is quicker than hashing all names.
+    var last: (table: TypeTable, fields: [String], index: Int)?
     for edit in edits {
-      let shape = Shape(type: edit.table.type.name, fields: edit.fields)
-      let index = shapes[shape] ?? changeset.shapes.count
-      if shapes[shape] == nil {
+      let index: Int
+      if let last, last.table === edit.table, last.fields == edit.fields {
+        index = last.index
+      } else {
+        let shape = Shape(type: edit.table.type.name, fields: edit.fields)
+        index = shapes[shape] ?? changeset.shapes.count
+        if index == changeset.shapes.count { changeset.shapes.append(shape) }
         shapes[shape] = index
-        changeset.shapes.append(shape)
+        last = (edit.table, edit.fields, index)
       }
       changeset.operations.append(
         Operation(
@@ -203,16 +207,16 @@ extension Replica {
 
   /// Puts a sealed edit into the state of its record; its row is in the table already.
   private func record(
-    _ edit: EditReader.Edit, isNew: Bool, header: ChangesetHeader, into sealed: inout SealedRecords
+    _ edit: EditReader.Edit, header: ChangesetHeader, insertion: Statement, into sealed: inout SealedRecords
   ) throws {
-    let operation = Operation(
-      kind: edit.kind, isWeak: edit.isWeak, shape: 0, id: edit.id, life: edit.life, values: edit.values)
-    if isNew && edit.kind == .insert {
+    if edit.isNew && edit.kind == .insert {
       let stored = StoredRecord(
         writer: header.position, modified: header.position, flags: edit.isWeak ? StoredRecord.weakFlag : 0,
         life: edit.life, isAlive: true, cells: nil)
-      if try stored.writeIfNew(type: edit.table.number, id: edit.id, on: connection) { return }
+      if try stored.writeIfNew(type: edit.table.number, id: edit.id, using: insertion, on: connection) { return }
     }
+    let operation = Operation(
+      kind: edit.kind, isWeak: edit.isWeak, shape: 0, id: edit.id, life: edit.life, values: edit.values)
     // A changeset may hold a deletion and the new life of one record: then the state is what the first of them left.
     var state = try state(before: edit, sealed) ?? RecordState()
     let type = edit.table.type

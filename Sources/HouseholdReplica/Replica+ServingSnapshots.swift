@@ -12,6 +12,8 @@ struct ServedSnapshot {
 final class PageHeaders: WriterNames {
   private(set) var list: [ChangesetHeader]
   private var indices: [ChangesetName: Int] = [:]
+  /// The same by where the changesets lie in the file that is read.
+  private var indicesByPosition: [Int64: Int] = [:]
   private let lookUp: (ChangesetName) throws -> ChangesetHeader
 
   init(_ list: [ChangesetHeader] = [], lookUp: @escaping (ChangesetName) throws -> ChangesetHeader) {
@@ -25,6 +27,14 @@ final class PageHeaders: WriterNames {
     indices[header.name] = list.count
     list.append(header)
     return list.count - 1
+  }
+
+  /// The index of the header at a position of the log; it joins the page if it is new there.
+  func index(ofPosition position: Int64, _ header: (Int64) throws -> ChangesetHeader) rethrows -> Int {
+    if let known = indicesByPosition[position] { return known }
+    let index = index(of: try header(position))
+    indicesByPosition[position] = index
+    return index
   }
 
   func number(of name: ChangesetName) throws -> Int64 { Int64(index(of: try lookUp(name))) }
@@ -92,6 +102,7 @@ extension Replica {
     } else {
       served.reader.close()
       servedSnapshots[id] = nil
+      connection.releaseMemory()
     }
   }
 
@@ -187,7 +198,8 @@ extension Replica {
     return names
   }
 
-  private static func rowsSQL(_ table: TypeTable?) -> String {
+  /// Reads the records of one type with what their table shows, in the order of the ids, after an id.
+  static func rowsSQL(_ table: TypeTable?) -> String {
     let columns = (table?.fieldNames ?? []).map { ", t." + SchemaTables.quoted($0) }.joined()
     let join = table.map { "LEFT JOIN \(SchemaTables.quoted($0.type.name)) t ON t.id = r.id" } ?? ""
     return """
@@ -221,7 +233,7 @@ extension Replica {
     }
     return SnapshotRow(
       shape: shape, id: statement.text(0), flags: flags, life: stored.life,
-      writer: headers.index(of: try header(of: stored.writer)),
-      modified: headers.index(of: try header(of: stored.modified)), row: row, cells: cells)
+      writer: try headers.index(ofPosition: stored.writer, header),
+      modified: try headers.index(ofPosition: stored.modified, header), row: row, cells: cells)
   }
 }

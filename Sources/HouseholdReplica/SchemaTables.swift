@@ -15,13 +15,16 @@ enum SchemaTables {
     "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
   }
 
+  /// A storage class of SQLite by the name that a column is declared with.
+  enum Storage: String { case text = "TEXT", integer = "INTEGER", real = "REAL", blob = "BLOB" }
+
   /// The storage class of a field's values.
-  static func storage(of field: FieldDefinition) -> String {
+  static func storage(of field: FieldDefinition) -> Storage {
     switch field.kind {
-    case .text, .date, .timestamp, .json, .reference, nil: "TEXT"
-    case .integer, .boolean: "INTEGER"
-    case .real: "REAL"
-    case .bytes: "BLOB"
+    case .text, .date, .timestamp, .json, .reference, nil: .text
+    case .integer, .boolean: .integer
+    case .real: .real
+    case .bytes: .blob
     }
   }
 
@@ -44,7 +47,7 @@ enum SchemaTables {
     let table = quoted(type.name)
     let columns = try columns(of: type.name, on: connection)
     if columns.isEmpty {
-      let fields = type.fields.map { ",\n  \(quoted($0.name)) \(storage(of: $0))" }.joined()
+      let fields = type.fields.map { ",\n  \(quoted($0.name)) \(storage(of: $0).rawValue)" }.joined()
       try connection.execute(
         """
         CREATE TABLE \(table)(
@@ -53,7 +56,8 @@ enum SchemaTables {
         """)
     } else {
       for field in type.fields where !columns.contains(field.name) {
-        try connection.execute("ALTER TABLE \(table) ADD COLUMN \(quoted(field.name)) \(storage(of: field))")
+        let storage = storage(of: field).rawValue
+        try connection.execute("ALTER TABLE \(table) ADD COLUMN \(quoted(field.name)) \(storage)")
       }
     }
   }

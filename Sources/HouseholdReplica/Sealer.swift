@@ -21,6 +21,8 @@ struct EditReader {
     var values: [FieldValue]
     /// The row as it was before the run, which the table no longer holds; nil if it was not there.
     var rowBefore: [FieldValue]?
+    /// Whether nothing was ever heard of the record before this edit.
+    var isNew: Bool
   }
 
   /// The edits of one run. `before` must be sealed in a changeset ahead of `rest`: edits of records deleted there.
@@ -30,43 +32,80 @@ struct EditReader {
     var rest: [Edit] = []
   }
 
+  /// What is known of a record before a run.
+  struct Known {
+    var life: UInt64
+    var isAlive: Bool
+    /// Whether anything was ever heard of it.
+    var isKnown: Bool
+
+    init(life: UInt64, isAlive: Bool, isKnown: Bool) {
+      self.life = life
+      self.isAlive = isAlive
+      self.isKnown = isKnown
+    }
+
+    /// What a state says that is not stored yet.
+    init(_ state: RecordState) { self.init(life: state.life, isAlive: state.isAlive, isKnown: true) }
+  }
+
+  /// From how many records on a run is put into the order of the tables.
+  private static let bulk = 1000
+
   /// Cuts the rows into runs without a longer pause and reads what each did.
   ///
   /// - Parameter lives: what is known of a record's life before the run; the caller seals one run before it asks for
   ///   the next, so that it is true.
   func run(
     _ rows: ArraySlice<OutboxRow>, laterRows: [RecordPlace: [OutboxRow]],
-    lives: (RecordPlace) throws -> (life: UInt64, isAlive: Bool)
+    lives: (RecordPlace) throws -> Known
   ) throws -> Run {
-    var order: [RecordPlace] = []
-    var touched: [RecordPlace: [OutboxRow]] = [:]
+    var touched: [(place: RecordPlace, rows: [OutboxRow])] = []
+    touched.reserveCapacity(rows.count)
+    var indices: [RecordPlace: Int] = [:]
+    indices.reserveCapacity(rows.count)
     for row in rows {
       let place = RecordPlace(type: row.type, id: row.id)
-      if touched[place] == nil { order.append(place) }
-      touched[place, default: []].append(row)
+      let index = indices[place, default: touched.count]
+      if index < touched.count {
+        touched[index].rows.append(row)
+      } else {
+        indices[place] = index
+        touched.append((place, [row]))
+      }
     }
+    if touched.count > Self.bulk { Self.putInOrderOfTables(&touched) }
     var run = Run(editedAt: rows.last?.at ?? 0)
-    for place in order {
+    for (place, rows) in touched {
       guard let table = registry[place.type] else { continue }
       let known = try lives(place)
-      let (now, later) = (touched[place] ?? [], laterRows[place] ?? [])
-      let folded = FoldedEdit(now, wasThere: known.isAlive)
-      let before = known.isAlive ? try rowBefore(now + later, of: place, table: table) : nil
+      let later = laterRows.isEmpty ? [] : laterRows[place] ?? []
+      let folded = FoldedEdit(rows, wasThere: known.isAlive)
+      let before = known.isAlive ? try rowBefore(rows + later, of: place, table: table) : nil
       try read(folded, of: place, table: table, known: known, rowBefore: before, later: later, into: &run)
     }
     return run
   }
 
+  /// Many records are taken as the tables hold them, so that each page is read and written once; generated ones, which
+  /// are sealed apart, before the others.
+  private static func putInOrderOfTables(_ touched: inout [(place: RecordPlace, rows: [OutboxRow])]) {
+    let generated = touched.filter { $0.rows.allSatisfy(\.isWeak) }
+    let written = touched.filter { !$0.rows.allSatisfy(\.isWeak) }
+    touched = generated.sorted { $0.place < $1.place } + written.sorted { $0.place < $1.place }
+  }
+
   private func read(
-    _ folded: FoldedEdit, of place: RecordPlace, table: TypeTable, known: (life: UInt64, isAlive: Bool),
-    rowBefore: [FieldValue]?, later: [OutboxRow], into run: inout Run
+    _ folded: FoldedEdit, of place: RecordPlace, table: TypeTable, known: Known, rowBefore: [FieldValue]?,
+    later: [OutboxRow], into run: inout Run
   ) throws {
     let all = table.fieldNames
     func edit(_ kind: Operation.Kind, life: UInt64, fields: [String], row: [FieldValue]) -> Edit {
-      let values = fields.map { field in table.index(of: field).map { row[$0] } ?? .null }
+      let values =
+        fields == all ? row : fields.map { field in table.index(of: field).map { row[$0] } ?? .null }
       return Edit(
         kind: kind, table: table, id: place.id, isWeak: folded.isWeak, life: life, fields: fields, values: values,
-        rowBefore: rowBefore)
+        rowBefore: rowBefore, isNew: !known.isKnown)
     }
     if known.isAlive && folded.wasDeleted {
       let image = try folded.deletedImage.map { try CaptureTriggers.row(fromImage: $0, of: table.type, on: connection) }

@@ -23,6 +23,7 @@ struct LayeringTests {
       "FoundationEssentials", "Foundation", "Glibc", "Synchronization",
     ],
     "household": ["HouseholdCommands", "Glibc"],
+    "household-benchmarks": ["HouseholdKit", "HouseholdNode", "CSQLite", "Foundation", "Glibc", "Synchronization"],
     "HouseholdSimulation": [
       "HouseholdReplica", "HouseholdSync", "HouseholdTrust", "HouseholdBudget", "HouseholdRecords", "Foundation",
     ],
@@ -60,9 +61,9 @@ struct LayeringTests {
     #expect(targets == Set(Self.allowed.keys))
   }
 
-  @Test func `SQLite is seen by the replica only, and OpenSSL by trust and transport only`() throws {
+  @Test func `SQLite is seen by the replica and its plain twin only, and OpenSSL by trust and transport only`() throws {
     let owners = [
-      "CSQLite": ["HouseholdReplica"], "CZstd": ["HouseholdReplica"],
+      "CSQLite": ["HouseholdReplica", "household-benchmarks"], "CZstd": ["HouseholdReplica"],
       "COpenSSL": ["HouseholdTransport", "HouseholdTrust"],
     ]
 

@@ -1,0 +1,68 @@
+import Foundation
+
+/// The words of the command line.
+struct BenchmarkOptions {
+  /// How many transactions.
+  var rows = 100_000
+  /// How often each comparison is repeated; the median counts.
+  var rounds = 5
+  /// How many live edits, and how many edits on a new connection.
+  var edits = 200
+  /// How long the idle node is watched, in seconds.
+  var idleSeconds = 20
+  var wantsJSON = false
+  var wantsHelp = false
+  /// The program that is measured.
+  var program = ""
+  /// What to measure; empty for everything.
+  var names: [String] = []
+
+  static let help = """
+    usage: household-benchmarks [OPTIONS] [ROW...]
+
+    Rows: \(Benchmark.allCases.map(\.rawValue).joined(separator: ", ")); default: all.
+
+      --rows N            how many transactions (100000)
+      --rounds N          how often each comparison is repeated (5)
+      --edits N           how many live edits (200)
+      --idle-seconds N    how long the idle node is watched (20)
+      --household PATH    the program to measure; default: the one beside this
+      --json              print JSON
+    """
+
+  init(_ words: [String]) throws {
+    let beside = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
+    program = beside.appending(path: "household").path
+    var rest = words[...]
+    while let word = rest.popFirst() {
+      switch word {
+      case "--rows": rows = try Self.number(after: word, &rest)
+      case "--rounds": rounds = try Self.number(after: word, &rest)
+      case "--edits": edits = try Self.number(after: word, &rest)
+      case "--idle-seconds": idleSeconds = try Self.number(after: word, &rest)
+      case "--household":
+        guard let path = rest.popFirst() else { throw Self.usage("\(word) needs a path") }
+        program = path
+      case "--json": wantsJSON = true
+      case "--help", "-h": wantsHelp = true
+      default:
+        guard Benchmark(rawValue: word) != nil else { throw Self.usage("there is no row \(word)") }
+        names.append(word)
+      }
+    }
+    guard wantsHelp || FileManager.default.isExecutableFile(atPath: program) else {
+      throw Self.usage("\(program) is no program; build it with swift build -c release, or name it with --household")
+    }
+  }
+
+  private static func number(after word: String, _ rest: inout ArraySlice<String>) throws -> Int {
+    guard let text = rest.popFirst(), let number = Int(text), number > 0 else {
+      throw usage("\(word) needs a number above 0")
+    }
+    return number
+  }
+
+  private static func usage(_ text: String) -> BenchmarkError {
+    BenchmarkError(description: "\(text); see --help", isUsage: true)
+  }
+}

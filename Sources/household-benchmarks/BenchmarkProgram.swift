@@ -1,0 +1,74 @@
+import Foundation
+import Glibc
+
+/// Measures the product beside plain SQLite, with real nodes in processes of their own, and prints what it found.
+///
+/// Everything it makes lies in one temporary folder, which is gone afterwards, and it ends the nodes it started.
+enum BenchmarkProgram {
+  /// Runs with the words of this process and returns what it should exit with: 1 when a bar is missed.
+  static func main() -> Int32 {
+    do {
+      let options = try BenchmarkOptions(Array(CommandLine.arguments.dropFirst()))
+      if options.wantsHelp {
+        print(BenchmarkOptions.help)
+        return 0
+      }
+      let report = try run(options)
+      print(options.wantsJSON ? try report.json() : report.table())
+      return report.rows.contains { $0.holds == false } ? 1 : 0
+    } catch let error as BenchmarkError {
+      complain(error.description)
+      return error.isUsage ? 64 : 2
+    } catch {
+      complain("\(error)")
+      return 2
+    }
+  }
+
+  private static func complain(_ text: String) {
+    FileHandle.standardError.write(Data("household-benchmarks: \(text)\n".utf8))
+  }
+
+  private static func run(_ options: BenchmarkOptions) throws -> BenchmarkReport {
+    Interruption.watch()
+    let stage = try Stage(options)
+    defer { stage.tearDown() }
+    var report = BenchmarkReport(rows: [], machine: Machine.description, date: Machine.today, records: options.rows)
+    for benchmark in Benchmark.allCases where options.names.isEmpty || options.names.contains(benchmark.rawValue) {
+      try Interruption.check()
+      complain("measuring \(benchmark.rawValue)")
+      report.rows += try benchmark.measure(stage)
+    }
+    return report
+  }
+}
+
+/// Why nothing could be measured.
+struct BenchmarkError: Error, CustomStringConvertible {
+  var description: String
+  var isUsage = false
+}
+
+/// What is measured, in the order in which it is least work.
+enum Benchmark: String, CaseIterable {
+  case bulkInsert = "bulk-insert"
+  case firstSync = "first-sync"
+  case storeSize = "store-size"
+  case nothingChanged = "nothing-changed"
+  case thousandEdits = "thousand-edits"
+  case liveEdit = "live-edit"
+  case idle
+
+  /// Measures it and returns its rows of the table.
+  func measure(_ stage: Stage) throws -> [BenchmarkRow] {
+    switch self {
+    case .bulkInsert: try BulkInsert.measure(stage)
+    case .firstSync: try FirstSync.measure(stage)
+    case .storeSize: try StoreSize.measure(stage)
+    case .nothingChanged: try Reconnection.measureNothing(stage)
+    case .thousandEdits: try Reconnection.measureEdits(stage)
+    case .liveEdit: try LiveEdit.measure(stage)
+    case .idle: try IdleNode.measure(stage)
+    }
+  }
+}
