@@ -216,11 +216,8 @@ import Testing
       link.say(.offer(vector))
     }
 
-    // Open: `SyncSession.known` and `LiveOffers` have no bound, and each message goes through all of it.
-    withKnownIssue("offers are not bounded", isIntermittent: true) {
-      try stage.expectSyncGoesOn()
-      #expect(try stage.ana.residentKiB() < before + 24 << 10)
-    }
+    try stage.expectSyncGoesOn()
+    #expect(try stage.ana.residentKiB() < before + 24 << 10)
     #expect(stage.ana.isRunning)
   }
 }
