@@ -11,7 +11,7 @@ extension SyncEngine {
       session.known[entry.replica] = 0
       if session.forks.insert(entry.replica).inserted { report(.forkSuspected(entry.replica, session.device)) }
     }
-    session.known.merge(known)
+    session.known = try bounded(session.known, with: known)
     session.incoming.peerBase = holdings.base
     if try session.incoming.state == .unknown || (!session.incoming.isSnapshot && needsSnapshot(session, moment)) {
       session.incoming.state = .due
@@ -85,7 +85,9 @@ extension SyncEngine {
     if !batch.changesets.isEmpty || token != nil {
       try store(batch.changesets, token: token, from: session, moment)
     }
-    sessions[link]?.known.merge(batch.reaches)
+    if let session = sessions[link] {
+      sessions[link]?.known = try bounded(session.known, with: batch.reaches)
+    }
     acknowledge(payloadBytes, on: link)
     if let replica = batch.answers {
       if !batch.more { finishAsk(replica, on: link) }

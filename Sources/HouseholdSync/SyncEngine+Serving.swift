@@ -38,7 +38,7 @@ extension SyncEngine {
     session.outgoing.subscription = subscription.number
     session.outgoing.state = .idle
     session.outgoing.promised = session.outgoing.said
-    session.known.merge(subscription.received)
+    session.known = try bounded(session.known, with: subscription.received)
     for replica in session.forks { session.known[replica] = 0 }
     sessions[link] = session
     let offer = try snapshot(for: subscription.snapshot, moment)
@@ -103,10 +103,20 @@ extension SyncEngine {
   /// The peer has these changesets; remembered for good if ours are among them.
   func learn(_ vector: VersionVector, from session: SyncSession, _ moment: Moment) throws {
     guard !session.known.covers(vector) else { return }
-    sessions[session.link]?.known.merge(vector)
+    sessions[session.link]?.known = try bounded(session.known, with: vector)
     if ownReplicas.contains(where: { vector[$0] > session.known[$0] }) {
       try moment.store.acknowledge(vector, by: session.device, at: moment.wall)
     }
+  }
+
+  /// What a peer has with what it says that it has besides: no more replicas than a household can have (R8).
+  func bounded(_ known: VersionVector, with more: VersionVector) throws -> VersionVector {
+    var merged = known
+    merged.merge(more)
+    guard merged.entries.count <= Limits.vectorEntries else {
+      throw Violation(.overLimit, "The peer speaks of more than \(Limits.vectorEntries) replicas.")
+    }
+    return merged
   }
 
   /// Offers what came from elsewhere, and asks for what others have.

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Another program's lock and a full disk: status tells, and it heals by itself.
-@Suite(.serialized, .ownThread) struct FaultTests {
+@Suite(.serialized, .ownThread) struct HealingTests {
   @Test func `a lock of another program is told and never in sync, and it heals`() throws {
     let place = try Place()
     let (ana, ben) = try place.pair()
@@ -70,7 +70,13 @@ import Testing
     #expect(try ben.run("list", "note").code == 0)
     try FileManager.default.removeItem(atPath: disk + "/filler")
 
-    try eventually("all comes once there is space", seconds: 40) { try ben.records("note").count == 400 }
+    do {
+      try eventually("all comes once there is space", seconds: 60) { try ben.records("note").count == 400 }
+    } catch {
+      print("ben's log: \(try ben.log().suffix(3000))\nana's log: \(try ana.log().suffix(1500))")
+      print("ANA \(try ana.run("status", "--json"))\nBEN \(try ben.run("status", "--json"))")
+      throw error
+    }
     for home in [ana, ben] { try home.waitInSync() }
     #expect(try ben.sqlite("PRAGMA integrity_check") == "ok")
     try ben.stop()
