@@ -43,7 +43,9 @@ extension Replica {
       try writeNames()
       if membershipState.schema != before.schema {
         try SchemaTables.adopt(membershipState.schema, on: connection)
+        let former = registry
         registry = try TypeRegistry(schema: membershipState.schema, connection: connection)
+        try adoptOwnership(before: former)
       }
       digestCache = nil
       return true

@@ -39,6 +39,12 @@ extension Replica {
     for item in sealed.items {
       let earlier = try StoredRecord.read(type: item.place.type, id: item.place.id, on: connection)
       let row = try keep(item.state, of: item.place, table: item.table, earlierFlags: earlier?.flags ?? 0)
+      if item.table.owner != nil {
+        try settle(item.place, sealedThrough: number)
+        continue
+      }
+      try showSets(
+        of: item.place, table: item.table, state: item.state, earlierFlags: earlier?.flags ?? 0, sealedThrough: number)
       let shown = try item.table.row(item.place.id, on: connection)
       if try row == shown || outbox.hasMore(of: item.place, after: number) { continue }
       if let row {
