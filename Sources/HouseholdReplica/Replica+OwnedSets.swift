@@ -22,19 +22,19 @@ extension Replica {
   ///
   /// - Parameters:
   ///   - earlierFlags: those of the state before; a set that is gone leaves rows behind otherwise.
-  ///   - number: the last row of the outbox that was sealed: rows edited later are not written over.
+  ///   - touched: what was just sealed, if that is why; its rows are shown afterwards, by ``showTouched(_:)``.
   func showSets(
-    of owner: RecordPlace, table: TypeTable, state: RecordState, earlierFlags: Int64, sealedThrough number: Int64? = nil
+    of owner: RecordPlace, table: TypeTable, state: RecordState, earlierFlags: Int64, touched: TouchedSets? = nil
   ) throws {
     let hadSets = earlierFlags & StoredRecord.setsFlag != 0
     for set in table.sets where hadSets || state.cells[set.name] != nil {
-      try show(set, of: owner, state: state, sealedThrough: number)
+      try show(set, of: owner, state: state, touched: touched)
       try judge(set, of: owner, table: table, state: state)
     }
   }
 
   private func show(
-    _ set: TypeTable.OwnedSet, of owner: RecordPlace, state: RecordState, sealedThrough number: Int64?
+    _ set: TypeTable.OwnedSet, of owner: RecordPlace, state: RecordState, touched: TouchedSets?
   ) throws {
     let shown = state.shownSet(of: set.name)
     let position = try shown.map { try self.number(of: $0.write.name) } ?? 0
@@ -44,13 +44,30 @@ extension Replica {
       let known = former.removeValue(forKey: place)
       if known == position { continue }
       try claim(place, owner: owner.id, position: position)
-      try settle(place, by: owner, set: shown?.rows, sealedThrough: number)
+      if touched?.owners[place] != nil { continue }
+      try settle(place, by: owner, set: shown?.rows, sealedThrough: touched?.lastNumber)
     }
     for place in former.keys.sorted() {
       try connection.run(
         "DELETE FROM sync_owned WHERE type = ? AND id = ? AND owner = ?", .integer(place.type), .text(place.id),
         .text(owner.id))
-      try settle(place, sealedThrough: number)
+      if touched?.owners[place] != nil { continue }
+      try settle(place, sealedThrough: touched?.lastNumber)
+    }
+  }
+
+  /// Makes the tables show the rows that were touched by what was just sealed: also those that no set holds now, as
+  /// their owner is gone, and those whose generated values have lost.
+  func showTouched(_ touched: TouchedSets) throws {
+    for (owner, rows) in touched.rows.sorted(by: { $0.key < $1.key }) {
+      let state = try state(of: owner)
+      for row in rows {
+        let set = registry.name(of: row.type).flatMap { state?.shownSet(of: $0)?.rows }
+        try settle(row, by: owner, set: set, sealedThrough: touched.lastNumber)
+      }
+    }
+    for (row, owners) in touched.owners where owners.isEmpty {
+      try settle(row, sealedThrough: touched.lastNumber)
     }
   }
 

@@ -52,7 +52,7 @@ extension Replica {
       try seal(run.before, into: &sealed, editedAt: editedAt, continues: !run.rest.isEmpty || goesOn, now: now)
       try seal(run.rest, into: &sealed, editedAt: editedAt, continues: goesOn, now: now)
     }
-    try show(sealed, sealedThrough: chunk.last?.number ?? 0)
+    try show(sealed, sealedThrough: chunk.last?.number ?? 0, touched: touched)
   }
 
   /// Where pauses cut the rows.

@@ -6,6 +6,8 @@ struct TouchedSets {
   private(set) var owners: [RecordPlace: [RecordPlace]] = [:]
   /// The rows that touch an owner's set, those that left it too.
   private(set) var rows: [RecordPlace: [RecordPlace]] = [:]
+  /// The last row of the outbox that is looked at: rows of tables that were edited later are not written over.
+  var lastNumber: Int64 = 0
 
   /// Whether no row of an owned type was touched.
   var isEmpty: Bool { owners.isEmpty }
@@ -26,6 +28,7 @@ extension Replica {
   func touchedSets(in chunk: [OutboxRow]) throws -> TouchedSets {
     var touched = TouchedSets()
     guard registry.hasSets else { return touched }
+    touched.lastNumber = chunk.last?.number ?? 0
     var last: TypeTable?
     for row in chunk {
       if last?.number != row.type { last = registry[row.type] }

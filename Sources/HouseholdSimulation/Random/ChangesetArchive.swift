@@ -73,6 +73,36 @@ struct ChangesetArchive: Coverage {
     return states
   }
 
+  /// What the tables show of all these states: each record's row, and each row of a set at the owner whose claim on it
+  /// is the greatest.
+  static func rows(of states: [RecordKey: RecordState], schema: Schema) -> [RecordKey: [FieldValue]] {
+    var rows: [RecordKey: [FieldValue]] = [:]
+    var claims: [RecordKey: RowClaim] = [:]
+    let ownerships = schema.ownerships
+    for (key, state) in states {
+      guard let type = schema.type(key.type), let row = row(of: state, type: type) else { continue }
+      rows[key] = row
+      claims[key] = state.winner(of: CellName.alive).map { RowClaim($0, owner: "") }
+    }
+    for (owner, state) in states {
+      for ownership in ownerships where ownership.owner == owner.type {
+        guard let shown = state.shownSet(of: ownership.set.type), let type = schema.type(ownership.set.type) else {
+          continue
+        }
+        let claim = RowClaim(shown.write, owner: owner.id)
+        for row in shown.rows.rows {
+          let key = RecordKey(type: type.name, id: row.id)
+          if let other = claims[key], claim < other { continue }
+          claims[key] = claim
+          rows[key] = type.fields.map { field in
+            field.name == ownership.set.by ? .text(owner.id) : shown.rows.value(of: field.name, in: row)
+          }
+        }
+      }
+    }
+    return rows
+  }
+
   /// The row that a state shows; nil if the record is not alive.
   static func row(of state: RecordState, type: RecordType) -> [FieldValue]? {
     guard state.isAlive else { return nil }

@@ -16,7 +16,7 @@ package struct SeedOutcome: Hashable, Sendable {
 /// A household to which things happen at random, all from one seed.
 ///
 /// Left out because they are not built yet: removals and cutoffs (D5), restores and clones (D4), compaction and long
-/// absences (D9), duplicates and their merging (D8), owned sets as one cell (D10), the brake (D1), schema additions.
+/// absences (D9), duplicates and their merging (D8), the brake (D1), schema additions.
 package final class RandomHousehold {
   /// How large a run is.
   package struct Size: Hashable, Sendable {
