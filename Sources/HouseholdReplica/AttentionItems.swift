@@ -45,13 +45,17 @@ extension Replica {
       try clear(.elsewhere, of: owner)
     }
     guard let rule = set.sum else { return }
-    guard let shown, state.isAlive, let cell = table.cells.first(where: { cell in
-      cell.fields.contains { table.fieldNames[$0] == rule.equals }
-    })
+    guard let shown, state.isAlive,
+      let cell = table.cells.first(where: { cell in
+        cell.fields.contains { table.fieldNames[$0] == rule.equals }
+      })
     else { return try clear(.sum, of: owner) }
     let decides = state.winner(of: cell.name, strategy: cell.strategy)
     let place = cell.fields.firstIndex { table.fieldNames[$0] == rule.equals }
-    let due = place.flatMap { index in decides.flatMap { $0.value.values.indices.contains(index) ? $0.value.values[index].integer : nil } } ?? 0
+    let due =
+      place.flatMap { index in
+        decides.flatMap { $0.value.values.indices.contains(index) ? $0.value.values[index].integer : nil }
+      } ?? 0
     let hiddenPlaces = Set(hidden)
     var sum: Int64? = 0
     for row in shown.rows.rows where !hiddenPlaces.contains(RecordPlace(type: set.number, id: row.id)) {

@@ -12,7 +12,8 @@ enum OwnedSetChecks {
     let others = "(SELECT * FROM \(table) WHERE \(owner) = NEW.\(owner) AND id <> NEW.id) AS r"
     let size = "(\(size(of: type, row: "NEW")) + (SELECT total(\(size(of: type, row: "r"))) FROM \(others)))"
     let sentence = "\(type.name).\(ownership.set.by): one \(ownership.owner) has at most \(Limits.rowsPerSet) rows"
-    let bytes = "\(type.name).\(ownership.set.by): the rows of one \(ownership.owner) hold at most \(Limits.setBytes) bytes"
+    let bytes =
+      "\(type.name).\(ownership.set.by): the rows of one \(ownership.owner) hold at most \(Limits.setBytes) bytes"
     for event in ["INSERT", "UPDATE"] {
       let name = SchemaTables.quoted("sync_check_set_\(type.name)_\(event.lowercased())")
       statements.append("DROP TRIGGER IF EXISTS \(name)")

@@ -61,7 +61,10 @@ extension Replica {
   ) throws {
     let row = try keep(state, of: place, table: table, earlierFlags: earlierFlags)
     guard let table else { return }
-    if table.owner != nil { return try settle(place) }
+    if table.owner != nil {
+      try settle(place)
+      return
+    }
     if let row {
       if row != shownBefore { try table.write(place.id, row, on: connection) }
     } else {

@@ -60,10 +60,15 @@ extension Replica {
   /// their owner is gone, and those whose generated values have lost.
   func showTouched(_ touched: TouchedSets) throws {
     for (owner, rows) in touched.rows.sorted(by: { $0.key < $1.key }) {
-      let state = try state(of: owner)
-      for row in rows {
-        let set = registry.name(of: row.type).flatMap { state?.shownSet(of: $0)?.rows }
-        try settle(row, by: owner, set: set, sealedThrough: touched.lastNumber)
+      guard let table = registry[owner.type] else { continue }
+      let state = try state(of: owner) ?? RecordState()
+      for set in table.sets {
+        let shown = state.shownSet(of: set.name)?.rows
+        var isContested = false
+        for row in rows where row.type == set.number {
+          if try settle(row, by: owner, set: shown, sealedThrough: touched.lastNumber) { isContested = true }
+        }
+        if isContested { try judge(set, of: owner, table: table, state: state) }
       }
     }
     for (row, owners) in touched.owners where owners.isEmpty {
@@ -113,11 +118,13 @@ extension Replica {
   ///
   /// - Parameters:
   ///   - owner: whose set was just read.
-  ///   - set: that set.
+  ///   - set: that set; whoever gives it judges it afterwards.
+  /// - Returns: whether more than one set or record claims the row.
+  @discardableResult
   func settle(
     _ place: RecordPlace, by owner: RecordPlace? = nil, set: OwnedRows? = nil, sealedThrough number: Int64? = nil
-  ) throws {
-    guard let table = registry[place.type], let ownership = table.owner else { return }
+  ) throws -> Bool {
+    guard let table = registry[place.type], let ownership = table.owner else { return false }
     let claims = try claims(on: place)
     var greatest: (claim: RowClaim, stored: StoredClaim?)?
     let stored = try StoredRecord.read(type: place.type, id: place.id, on: connection)
@@ -146,10 +153,11 @@ extension Replica {
     try write(row, of: place, table: table, sealedThrough: number)
     for claim in claims {
       let shows = winner.map { $0.owner.hasSameBytes(as: claim.owner) } ?? false
-      if shows != claim.isShown || claims.count > 1 || own != nil {
+      if shows != claim.isShown {
         try mark(claim, of: place, shows: shows, owner: RecordPlace(type: ownership.number, id: claim.owner), by: owner)
       }
     }
+    return claims.count > 1 || !claims.isEmpty && own != nil
   }
 
   private func write(
@@ -227,7 +235,10 @@ extension Replica {
 
   /// Shows the sets of a record that a snapshot brought, and the row of one that has no owner.
   func adoptSets(_ stored: StoredRecord, of place: RecordPlace, table: TypeTable, row: [FieldValue]?) throws {
-    if table.owner != nil { return try settle(place) }
+    if table.owner != nil {
+      try settle(place)
+      return
+    }
     guard stored.flags & StoredRecord.setsFlag != 0 else { return }
     let state = try CellVersions.decode(stored, row: row, table: table, names: self)
     try showSets(of: place, table: table, state: state, earlierFlags: stored.flags)

@@ -118,7 +118,9 @@ extension Replica {
     for operation in changeset.operations {
       let key = RecordKey(type: changeset.shapes[operation.shape].type, id: operation.id)
       if operation.kind == .set {
-        let set = RecordKey(type: changeset.shapes[operation.shape].type + " " + (changeset.shapes[operation.shape].fields.first ?? ""), id: operation.id)
+        let set = RecordKey(
+          type: changeset.shapes[operation.shape].type + " " + (changeset.shapes[operation.shape].fields.first ?? ""),
+          id: operation.id)
         guard sets.insert(set).inserted else {
           throw Violation(.badChangeset, "Changeset \(changeset.name) writes a set twice.")
         }

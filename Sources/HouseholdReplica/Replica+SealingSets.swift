@@ -160,7 +160,8 @@ extension Replica {
   func ids(in table: TypeTable, of owner: String) throws -> [String] {
     guard let by = table.owner?.field else { return [] }
     let column = SchemaTables.quoted(table.fieldNames[by])
-    let statement = try connection.statement("SELECT id FROM \(SchemaTables.quoted(table.type.name)) WHERE \(column) = ?")
+    let statement = try connection.statement(
+      "SELECT id FROM \(SchemaTables.quoted(table.type.name)) WHERE \(column) = ?")
     try statement.bind(1, owner)
     defer { statement.reset() }
     var ids: [String] = []

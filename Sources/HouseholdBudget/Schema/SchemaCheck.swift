@@ -64,7 +64,8 @@ package enum SchemaCheck {
       for (name, of) in [(sum.of, owned), (sum.equals, type)] {
         try requireField(name, of: of)
         try require(
-          of.field(name)?.kind == .integer, "The sum of \(quoted(set.type)) needs whole numbers; \(quoted(name)) is none.")
+          of.field(name)?.kind == .integer,
+          "The sum of \(quoted(set.type)) needs whole numbers; \(quoted(name)) is none.")
       }
     }
     try checkStrategies(type, place: place)

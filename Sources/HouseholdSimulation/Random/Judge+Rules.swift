@@ -55,6 +55,11 @@ extension Judge {
     for key in Set(due.keys).union(shown.keys).sorted() where shown[key] != due[key] {
       return "\(device.name) shows \(text(shown[key])) as \(key), its changesets say \(text(due[key]))"
     }
+    let attention = Set(try device.access.attention().map { "\($0.key) \($0.code)" })
+    let needed = ChangesetArchive.attention(of: truth, rows: due, schema: schema)
+    if let item = attention.symmetricDifference(needed).min() {
+      return "\(device.name) \(needed.contains(item) ? "lacks" : "has") the attention item \(item)"
+    }
     for key in truth.keys.sorted() {
       guard let state = truth[key], schema.type(key.type) != nil else { continue }
       let stored = try device.replica.state(of: key)
