@@ -70,7 +70,7 @@ package struct StatusJudge {
         unsealed: facts.unsealed, unacknowledged: unacknowledged, parked: Int(facts.parked),
         held: Int(facts.held),
         quarantined: Int(facts.quarantined), rejected: 0, waiting: facts.waiting),
-      conflicts: Int(facts.conflicts), attention: 0,
+      conflicts: Int(facts.conflicts), attention: Int(facts.attention),
       digest: facts.digest.map { StatusReport.Digest(words: DigestWords.words($0), hex: hexadecimal($0)) },
       peers: peers, findings: findings)
   }
@@ -171,6 +171,7 @@ package struct StatusJudge {
           ? "One edit lost against a concurrent one." : "\(facts.conflicts) edits lost against concurrent ones.",
         remedy: "Look at them (household conflicts) and decide (household resolve).")
     }
+    judgeAttention()
     if facts.quarantined > 0 {
       add(
         "quarantined", .degraded, "\(facts.quarantined) records hold a value that their field cannot hold.",
@@ -201,6 +202,26 @@ package struct StatusJudge {
       add(
         "unacknowledged", .pending, "\(unacknowledged) changesets of this device are not on every device yet.",
         remedy: "Leave the node running while the partner's node runs.")
+    }
+  }
+
+  /// What a person should look at, each with the record named.
+  private mutating func judgeAttention() {
+    for item in facts.attentionItems {
+      let record = "\(item.key.type) \(item.key.id)"
+      let remedy =
+        switch AttentionCode(rawValue: item.code) {
+        case .sum: "Correct the record or its rows (household get \(record)); nothing is changed by itself."
+        case .elsewhere: "Edit the row where it belongs, or delete it (household get \(record))."
+        case nil: "Look at it: household get \(record)"
+        }
+      add("attention", .degraded, subject: record, "\(record): \(item.text)", remedy: remedy)
+    }
+    let others = facts.attention - Int64(facts.attentionItems.count)
+    if others > 0 {
+      add(
+        "attention", .degraded, "\(others) more records need attention.",
+        remedy: "Look at those that are named first; the others are named then.")
     }
   }
 

@@ -75,6 +75,8 @@ package struct Operation: Hashable, Sendable {
     case update = 1
     /// Writes the alive cell and no other.
     case delete = 2
+    /// Writes an owned set whole; the shape's one field is the type of its rows.
+    case set = 3
   }
 
   package var kind: Kind
@@ -85,15 +87,21 @@ package struct Operation: Hashable, Sendable {
   package var id: String
   /// The life that the author saw (or begins); from 1.
   package var life: UInt64
-  /// One for each field of the shape.
+  /// One for each field of the shape; none for a set.
   package var values: [FieldValue]
+  /// The rows of a set; empty for the other kinds.
+  package var rows: OwnedRows
 
-  package init(kind: Kind, isWeak: Bool = false, shape: Int, id: String, life: UInt64, values: [FieldValue]) {
+  package init(
+    kind: Kind, isWeak: Bool = false, shape: Int, id: String, life: UInt64, values: [FieldValue],
+    rows: OwnedRows = .none
+  ) {
     self.kind = kind
     self.isWeak = isWeak
     self.shape = shape
     self.id = id
     self.life = life
     self.values = values
+    self.rows = rows
   }
 }

@@ -57,6 +57,7 @@ package enum ChangesetEncoding {
       writer.text(operation.id)
       writer.varint(operation.life)
       for value in operation.values { writer.value(value) }
+      if operation.kind == .set { writer.rows(operation.rows) }
     }
     return writer.bytes
   }
@@ -144,13 +145,16 @@ package enum ChangesetEncoding {
       guard shape < UInt64(shapes.count) else { throw .malformed("an operation names a shape that is not there") }
       let fieldCount = shapes[Int(shape)].fields.count
       guard kind != .delete || fieldCount == 0 else { throw .malformed("a deletion writes fields") }
+      guard kind != .set || fieldCount == 1 else { throw .malformed("a set is not the one field of its shape") }
       let id = try reader.text(limit: Limits.idBytes)
       let life = try reader.sequence()
       var values: [FieldValue] = []
       values.reserveCapacity(fieldCount)
-      for _ in 0..<fieldCount { values.append(try reader.value()) }
+      if kind != .set { for _ in 0..<fieldCount { values.append(try reader.value()) } }
       operations.append(
-        Operation(kind: kind, isWeak: lead & 0x80 != 0, shape: Int(shape), id: id, life: life, values: values))
+        Operation(
+          kind: kind, isWeak: lead & 0x80 != 0, shape: Int(shape), id: id, life: life, values: values,
+          rows: kind == .set ? try reader.rows() : .none))
     }
     return operations
   }

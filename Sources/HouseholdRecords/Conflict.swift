@@ -56,10 +56,13 @@ extension RecordState {
     return found
   }
 
-  /// Edits of a record of which no life is known here any more: listed, never shown as a fragment (D9).
+  /// Edits of a record of which no life is known here any more: listed, never shown as a fragment (D9). Only the set of
+  /// an owner that is not here yet shows.
   private func fragments() -> [Conflict] {
     cells.keys.sorted().filter { $0 != CellName.alive }.flatMap { cell in
-      (cells[cell] ?? []).filter { !$0.isWeak }.map { Conflict(cell: cell, kept: nil, lost: $0) }
+      let winner = shownSet(of: cell)?.write
+      return (cells[cell] ?? []).filter { !$0.isWeak && (winner == nil || $0.value != winner?.value) }
+        .map { Conflict(cell: cell, kept: winner, lost: $0) }
     }
   }
 }

@@ -15,7 +15,15 @@ package enum Limits {
   /// The most types of one schema.
   package static let typesPerSchema = 256
 
+  /// The most rows of one owned set: the splits of a transaction, of which people have a handful.
+  package static let rowsPerSet = 1000
+  /// The largest owned set, in bytes of texts: it is sealed whole whenever one of its rows is touched.
+  package static let setBytes = 1 << 20
+
   // MARK: Changesets and membership
+
+  /// The most rows of one owned set that are accepted from others: rows of a deleted set and new ones may be one set.
+  package static let rowsPerSetAccepted = 4 * rowsPerSet
 
   /// Where a large local transaction is cut into several changesets that are applied together, in encoded bytes.
   package static let changesetTargetBytes = 1 << 20
@@ -96,6 +104,9 @@ package enum Limits {
   package static let freeDeletions = 50
   /// The most changesets received and waiting for what they depend on.
   package static let waitingChangesets = 100_000
+
+  /// The most attention items that one status names; the others are counted.
+  package static let attentionShown = 20
 
   // MARK: Files
 

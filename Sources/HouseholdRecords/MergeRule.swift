@@ -24,12 +24,20 @@ package enum CellValue: Hashable, Sendable {
   case alive(Bool)
   /// One value for each field of the cell.
   case fields([FieldValue])
+  /// The whole list of an owned set's rows.
+  case rows(OwnedRows)
 
-  /// The values of a field cell; none for the alive cell.
-  package var values: [FieldValue] { if case .fields(let values) = self { values } else { [] } }
+  /// The values of a field cell, a set as one; none for the alive cell.
+  package var values: [FieldValue] {
+    switch self {
+    case .alive: []
+    case .fields(let values): values
+    case .rows(let rows): [rows.cellValue]
+    }
+  }
 }
 
-/// Names a cell of a record: the first field of its group, or the record's being alive.
+/// Names a cell of a record: the first field of its group, the type of an owned set's rows, or the record's being alive.
 package enum CellName {
   /// No field has an empty name.
   package static let alive = ""

@@ -49,6 +49,7 @@ extension Operation {
     }
     switch kind {
     case .delete: return [(CellName.alive, write(.alive(false), weak: isWeak))]
+    case .set: return [(fields.first ?? "", write(.rows(rows), weak: isWeak))]
     case .insert, .update:
       var list: [(cell: String, write: Write)] = []
       if kind == .insert { list.append((CellName.alive, write(.alive(true), weak: isWeak))) }

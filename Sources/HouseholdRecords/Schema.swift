@@ -147,10 +147,26 @@ package struct OwnedSet: Hashable, Sendable, Codable {
   package var type: String
   /// Their field that names the owner.
   package var by: String
+  /// What the rows must add up to, if they must.
+  package var sum: SetSum?
 
-  package init(type: String, by: String) {
+  package init(type: String, by: String, sum: SetSum? = nil) {
     self.type = type
     self.by = by
+    self.sum = sum
+  }
+}
+
+/// A rule that rows must add up to what their owner says; a breach is said in status, and never put right by itself.
+package struct SetSum: Hashable, Sendable, Codable {
+  /// The rows' field that is added up; null counts as zero.
+  package var of: String
+  /// The owner's field that the sum must equal.
+  package var equals: String
+
+  package init(of: String, equals: String) {
+    self.of = of
+    self.equals = equals
   }
 }
 

@@ -24,6 +24,8 @@ package enum SchemaEncoding {
       writer.list(type.owns) { writer, set in
         writer.text(set.type)
         writer.text(set.by)
+        writer.text(set.sum?.of ?? "")
+        writer.text(set.sum?.equals ?? "")
       }
       writer.text(type.strategy)
       writer.list(type.strategies.sorted { $0.key < $1.key }) { writer, entry in
@@ -79,8 +81,11 @@ package enum SchemaEncoding {
       type.unique.append(UniqueRule(by: try texts(from: &reader), within: try texts(from: &reader)))
     }
     for _ in 0..<(try reader.count(limit: Limits.fieldsPerType)) {
-      type.owns.append(
-        OwnedSet(type: try reader.text(limit: Limits.nameBytes), by: try reader.text(limit: Limits.nameBytes)))
+      var set = OwnedSet(type: try reader.text(limit: Limits.nameBytes), by: try reader.text(limit: Limits.nameBytes))
+      let sum = SetSum(
+        of: try reader.text(limit: Limits.nameBytes), equals: try reader.text(limit: Limits.nameBytes))
+      if !sum.of.isEmpty || !sum.equals.isEmpty { set.sum = sum }
+      type.owns.append(set)
     }
     type.strategy = try reader.text(limit: Limits.nameBytes)
     for _ in 0..<(try reader.count(limit: Limits.fieldsPerType)) {

@@ -10,7 +10,7 @@ struct StoredRecord {
   /// The position of the changeset that made the last change that shows.
   var modified: Int64
   /// 1: the writer's operation was weak. 2: some value does not fit its column and is not shown. 4: some edit lost
-  /// against a concurrent one.
+  /// against a concurrent one. 8: the record has owned sets.
   var flags: Int64
   var life: UInt64
   var isAlive: Bool
@@ -19,6 +19,7 @@ struct StoredRecord {
   static let weakFlag: Int64 = 1
   static let quarantinedFlag: Int64 = 2
   static let conflictFlag: Int64 = 4
+  static let setsFlag: Int64 = 8
 
   /// Reads the stored state of a record; nil if nothing was ever heard of it.
   static func read(type: Int64, id: String, on connection: Connection) throws -> StoredRecord? {
@@ -88,6 +89,7 @@ enum CellVersions {
     static let weak: UInt8 = 1
     static let hasValue: UInt8 = 2
     static let alive: UInt8 = 4
+    static let rows: UInt8 = 8
   }
 
   /// The state that is stored.
@@ -115,7 +117,7 @@ enum CellVersions {
     }
     add(CellName.alive, .alive(true), weak: isWeak)
     for cell in table?.cells ?? [] {
-      let values = cell.fields.map { row?[$0] ?? .null }
+      let values = cell.fields.map { table?.owner == nil ? row?[$0] ?? .null : .null }
       add(cell.name, .fields(values), weak: isWeak || values.allSatisfy(\.isNull))
     }
     // A cell that nobody wrote is named with no writes, so that it is not taken for the writer's.
@@ -140,7 +142,7 @@ enum CellVersions {
         } else if flags & Flag.hasValue != 0 {
           var values: [FieldValue] = []
           for _ in 0..<(try reader.count(limit: Limits.fieldsPerType)) { values.append(try reader.value()) }
-          value = .fields(values)
+          value = flags & Flag.rows != 0 ? .rows(try OwnedRows(cellValue: values.first)) : .fields(values)
         } else {
           value = .fields(table?.cell(cell)?.fields.map { row?[$0] ?? .null } ?? [])
         }
@@ -235,7 +237,9 @@ enum CellVersions {
     for cell in Set(state.cells.keys).union(known).sorted() {
       let writes = state.cells[cell] ?? []
       let strategy = table?.cell(cell)?.strategy ?? .merge
-      let fits = isShown && table?.cell(cell) != nil && flags & StoredRecord.quarantinedFlag == 0
+      // The row of an owned type may be another set's, so that no value of the record's own stands there.
+      let fits =
+        isShown && table?.cell(cell) != nil && table?.owner == nil && flags & StoredRecord.quarantinedFlag == 0
       if isShown, writes.count == 1, writes[0].name == writer.name, writes[0].life == life,
         cell == CellName.alive || fits,
         writes[0].isWeak == (baseIsWeak || cell != CellName.alive && writes[0].value.values.allSatisfy(\.isNull))
@@ -256,6 +260,7 @@ enum CellVersions {
         let isInRow = write == exception.winner
         var lead: UInt8 = write.isWeak ? Flag.weak : 0
         if write.value == .alive(true) { lead |= Flag.alive }
+        if case .rows = write.value { lead |= Flag.rows }
         if exception.name != CellName.alive && !isInRow { lead |= Flag.hasValue }
         out.byte(lead)
         if lead & Flag.hasValue != 0 {

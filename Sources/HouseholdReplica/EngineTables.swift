@@ -64,7 +64,7 @@ enum EngineTables {
     -- What decides one record. `writer` is the position of the changeset that wrote every cell not named in `cells`,
     -- and whose values the row of the type's table shows; it made the record alive. `modified` is the position of the
     -- last change that shows. `flags` 1: the writer's operation was weak, 2: a value does not fit its column, 4: an
-    -- edit is listed in sync_conflict. `cells`
+    -- edit is listed in sync_conflict, 8: the record has owned sets. `cells`
     -- is null, or names the cells that other changesets wrote and the concurrent writes that lost (see CellVersions).
     CREATE TABLE sync_record(
       type INTEGER NOT NULL,
@@ -173,6 +173,32 @@ enum EngineTables {
     ) STRICT;
     CREATE INDEX sync_conflict_of_record ON sync_conflict(type, id);
 
+    -- That the set which decides at an owner holds a row: derived from the owner's cells. `position` is the set's
+    -- changeset, `made` the one with which the row came here first, `changed` the one that changed it last. `shown` 0:
+    -- another set, or a record of its own, holds the row with a greater claim.
+    CREATE TABLE sync_owned(
+      type INTEGER NOT NULL,
+      id TEXT NOT NULL,
+      owner TEXT NOT NULL,
+      position INTEGER NOT NULL,
+      made INTEGER NOT NULL,
+      changed INTEGER NOT NULL,
+      shown INTEGER NOT NULL,
+      PRIMARY KEY(type, id, owner)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX sync_owned_of_owner ON sync_owned(type, owner);
+
+    -- Something about a record that a person should look at; derived, the same on every device, gone when it is no
+    -- longer so. `since` is when the edit was made that brought it about, in milliseconds since 1970.
+    CREATE TABLE sync_attention(
+      type INTEGER NOT NULL,
+      id TEXT NOT NULL,
+      code TEXT NOT NULL,
+      text TEXT NOT NULL,
+      since INTEGER NOT NULL,
+      PRIMARY KEY(type, id, code)
+    ) STRICT, WITHOUT ROWID;
+
     -- A page of a snapshot that is being received.
     CREATE TABLE sync_snapshot_page(
       number INTEGER PRIMARY KEY,
@@ -204,7 +230,14 @@ enum EngineTables {
       FROM sync_record r
       JOIN sync_type t ON t.number = r.type
       JOIN sync_author a ON a.position = r.writer
-      WHERE r.alive = 1 AND r.life = 1;
+      WHERE r.alive = 1 AND r.life = 1
+      UNION ALL
+      SELECT a.name || '-' || t.name || '-' || o.id, t.name, o.id, 'id', NULL, o.id,
+             a.member, a.device, a.edited_at, o.made
+      FROM sync_owned o
+      JOIN sync_type t ON t.number = o.type
+      JOIN sync_author a ON a.position = o.made
+      WHERE o.shown = 1;
 
     -- Who made each record and who changed it last; for reading.
     CREATE VIEW sync_provenance AS
@@ -215,7 +248,14 @@ enum EngineTables {
       JOIN sync_type t ON t.number = r.type
       JOIN sync_author a ON a.position = r.writer
       JOIN sync_author b ON b.position = r.modified
-      WHERE r.alive = 1;
+      WHERE r.alive = 1
+      UNION ALL
+      SELECT t.name, o.id, a.member, a.device, a.edited_at, b.member, b.device, b.edited_at
+      FROM sync_owned o
+      JOIN sync_type t ON t.number = o.type
+      JOIN sync_author a ON a.position = o.made
+      JOIN sync_author b ON b.position = o.changed
+      WHERE o.shown = 1;
 
     PRAGMA user_version = 1;
     """

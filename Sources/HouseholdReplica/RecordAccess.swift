@@ -171,6 +171,10 @@ package final class RecordAccess {
       "SELECT 1 FROM sync_record r JOIN sync_type t ON t.number = r.type WHERE t.name = ? AND r.id = ?",
       .text(type.name), .text(id))
     if known != nil { return true }
+    let isOwned = try connection.integer(
+      "SELECT 1 FROM sync_owned o JOIN sync_type t ON t.number = o.type WHERE t.name = ? AND o.id = ? LIMIT 1",
+      .text(type.name), .text(id))
+    if isOwned != nil { return true }
     return try connection.integer(
       "SELECT 1 FROM sync_outbox o JOIN sync_type t ON t.number = o.type WHERE t.name = ? AND o.id = ? LIMIT 1",
       .text(type.name), .text(id)) != nil

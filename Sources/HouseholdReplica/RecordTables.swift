@@ -13,9 +13,22 @@ final class TypeTable {
     var strategy: MergeStrategy
   }
 
+  /// A set of another type's rows that a record of this type owns; it is a cell of it (D10).
+  struct OwnedSet {
+    /// The name of the cell: that of the rows' type.
+    var name: String
+    /// The number of the rows' type.
+    var number: Int64
+    var sum: SetSum?
+  }
+
   let number: Int64
   let type: RecordType
   let cells: [Cell]
+  /// The sets that a record of this type owns.
+  let sets: [OwnedSet]
+  /// Where this type's rows name their owner, and the number of the owner's type; nil if none owns them.
+  let owner: (number: Int64, field: Int)?
   let fieldNames: [String]
   private let storages: [SchemaTables.Storage]
   private let indices: [String: Int]
@@ -23,9 +36,16 @@ final class TypeTable {
   let upsertSQL: String
   let deleteSQL: String
 
-  init(number: Int64, type: RecordType) {
+  init(number: Int64, type: RecordType, ownerships: [Schema.Ownership] = [], numbers: [String: Int64] = [:]) {
     self.number = number
     self.type = type
+    sets = ownerships.filter { $0.owner == type.name }.compactMap { ownership in
+      numbers[ownership.set.type].map { OwnedSet(name: ownership.set.type, number: $0, sum: ownership.set.sum) }
+    }
+    owner = ownerships.first { $0.set.type == type.name }.flatMap { ownership in
+      guard let owner = numbers[ownership.owner] else { return nil }
+      return type.fields.firstIndex { $0.name == ownership.set.by }.map { (owner, $0) }
+    }
     fieldNames = type.fields.map(\.name)
     storages = type.fields.map(SchemaTables.storage)
     var indices: [String: Int] = [:]
@@ -107,7 +127,11 @@ struct TypeRegistry {
       let (number, name) = (statement.integer(0), statement.text(1))
       numbers[name] = number
       names[number] = name
-      if let type = schema.type(name) { tables[number] = TypeTable(number: number, type: type) }
+    }
+    let ownerships = schema.ownerships
+    for type in schema.types {
+      guard let number = numbers[type.name] else { continue }
+      tables[number] = TypeTable(number: number, type: type, ownerships: ownerships, numbers: numbers)
     }
   }
 
@@ -134,6 +158,9 @@ struct TypeRegistry {
 
   /// All names with their numbers, in order.
   var all: [(name: String, number: Int64)] { numbers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) } }
+
+  /// Whether records of any type are a set of another's.
+  var hasSets: Bool { tables.values.contains { !$0.sets.isEmpty } }
 
   /// All tables in the order of the types' names.
   var sorted: [TypeTable] { tables.values.sorted { $0.type.name < $1.type.name } }

@@ -163,6 +163,7 @@ extension Replica {
           let state = try CellVersions.decode(stored, row: shown, table: table, names: self)
           try listConflicts(of: state, type: number, id: row.id, table: table)
         }
+        if let table { try adoptSets(stored, of: RecordPlace(type: number, id: row.id), table: table, row: shown) }
       } else {
         try merge(stored, shown: shown, id: row.id, type: number, table: table)
       }
@@ -179,6 +180,7 @@ extension Replica {
     (flags & SnapshotRow.Flag.weak != 0 ? StoredRecord.weakFlag : 0)
       | (flags & SnapshotRow.Flag.quarantined != 0 ? StoredRecord.quarantinedFlag : 0)
       | (flags & SnapshotRow.Flag.conflict != 0 ? StoredRecord.conflictFlag : 0)
+      | (flags & SnapshotRow.Flag.sets != 0 ? StoredRecord.setsFlag : 0)
   }
 
   /// Merges a snapshot's record with what is here: the order in which writes come does not matter.

@@ -7,7 +7,7 @@ extension Replica {
     let numbers = try changeset.shapes.map { try registry.number(of: $0.type, on: connection) }
     // The tables of shapes that are whole rows: their insertions may go the short way.
     let wholeRows = zip(changeset.shapes, numbers).map { shape, number in
-      registry[number].flatMap { shape.fields == $0.fieldNames ? $0 : nil }
+      registry[number].flatMap { shape.fields == $0.fieldNames && $0.owner == nil ? $0 : nil }
     }
     let insertion = try StoredRecord.insertion(on: connection)
     changesInChangeset = 0
@@ -61,11 +61,16 @@ extension Replica {
   ) throws {
     let row = try keep(state, of: place, table: table, earlierFlags: earlierFlags)
     guard let table else { return }
+    if table.owner != nil {
+      try settle(place)
+      return
+    }
     if let row {
       if row != shownBefore { try table.write(place.id, row, on: connection) }
     } else {
       try table.remove(place.id, on: connection)
     }
+    try showSets(of: place, table: table, state: state, earlierFlags: earlierFlags)
   }
 
   /// Stores the state and lists its conflicts; returns the row that is to show, nil if the record does not.
@@ -79,6 +84,7 @@ extension Replica {
     if hadConflicts || !isPlain, try listConflicts(of: state, type: place.type, id: place.id, table: table) {
       stored.flags |= StoredRecord.conflictFlag
     }
+    if hasSets(state, table: table) { stored.flags |= StoredRecord.setsFlag }
     try stored.write(type: place.type, id: place.id, on: connection)
     return row
   }

@@ -28,6 +28,7 @@ extension Replica {
 
   /// The fields of a cell with the values of a write, as a JSON object; bytes as hexadecimal digits.
   private func object(of write: Write, cell: String, table: TypeTable?) throws -> String {
+    if case .rows(let rows) = write.value { return try object(of: rows, cell: cell) }
     let fields = table?.cell(cell).map { $0.fields.map { index in table?.fieldNames[index] ?? cell } } ?? [cell]
     let pairs = zip(fields, write.value.values)
     let marks = pairs.map { _ in "?, ?" }.joined(separator: ", ")
@@ -51,6 +52,7 @@ extension Replica {
     header: ChangesetHeader
   ) throws {
     switch operation.kind {
+    case .set: try noteRows(of: operation, set: fields.first ?? "", table: table, before: before, header: header)
     case .delete: try note(nil, .null, .null, type: type, id: operation.id, header: header)
     case .insert:
       guard before.life > 0 else { return }
@@ -74,7 +76,7 @@ extension Replica {
     return winner.value.values[index]
   }
 
-  private func note(
+  func note(
     _ field: String?, _ before: FieldValue, _ after: FieldValue, type: Int64, id: String, header: ChangesetHeader
   ) throws {
     changesInChangeset += 1

@@ -60,7 +60,7 @@ extension Replica {
           writer: statement.integer(1), modified: statement.integer(2), flags: statement.integer(3),
           life: UInt64(statement.integer(4)), isAlive: statement.integer(5) != 0,
           cells: statement.isNull(6) ? nil : statement.bytes(6))
-        guard stored.isAlive else { continue }
+        guard stored.isAlive || stored.life == 0 && stored.flags & StoredRecord.setsFlag != 0 else { continue }
         let row = (0..<(table?.fieldNames.count ?? 0)).map { statement.value(Int32($0) + 7) }
         if stored.cells == nil {
           let header = try header(of: stored.writer)

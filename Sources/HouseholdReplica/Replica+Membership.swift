@@ -42,10 +42,11 @@ extension Replica {
       membershipState = MembershipEvaluation.state(of: log)
       try writeNames()
       if membershipState.schema != before.schema {
-        let earlier = registry
+        let former = registry
         try SchemaTables.adopt(membershipState.schema, on: connection)
         registry = try TypeRegistry(schema: membershipState.schema, connection: connection)
-        try showParked(earlier: earlier)
+        try showParked(earlier: former)
+        try adoptOwnership(before: former)
       }
       digestCache = nil
       return true

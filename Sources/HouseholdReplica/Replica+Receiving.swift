@@ -117,8 +117,18 @@ extension Replica {
   /// One operation per record, but for a deletion that a new life follows: what merge relies on.
   private func checkOperations(_ changeset: Changeset) throws {
     var seen: [RecordKey: Operation.Kind] = [:]
+    var sets: Set<RecordKey> = []
     for operation in changeset.operations {
       let key = RecordKey(type: changeset.shapes[operation.shape].type, id: operation.id)
+      if operation.kind == .set {
+        let set = RecordKey(
+          type: changeset.shapes[operation.shape].type + " " + (changeset.shapes[operation.shape].fields.first ?? ""),
+          id: operation.id)
+        guard sets.insert(set).inserted else {
+          throw Violation(.badChangeset, "Changeset \(changeset.name) writes a set twice.")
+        }
+        continue
+      }
       let earlier = seen.updateValue(operation.kind, forKey: key)
       guard earlier == nil || earlier == .delete && operation.kind == .insert else {
         throw Violation(.badChangeset, "Changeset \(changeset.name) writes a record twice.")

@@ -21,6 +21,13 @@ extension Replica {
       try requireSealed(key, number: table.number)
       let lostIsMine = try isMine(conflict.lost, other: conflict.kept ?? state.winner(of: CellName.alive))
       let values: [FieldValue]
+      if let rows = try rows(conflict, choice, lostIsMine: lostIsMine) {
+        guard !state.isAlive && state.life > 0 else {
+          return try take(rows, set: conflict.cell, of: key, table: table, now: now)
+        }
+        try makeAgain(row(of: state, table: table), key, table: table, state: nil, now: now)
+        return try take(rows, set: conflict.cell, of: key, table: table, now: now)
+      }
       switch choice {
       case .mine where lostIsMine, .theirs where !lostIsMine: values = conflict.lost.value.values
       case .value(let value):
@@ -44,11 +51,25 @@ extension Replica {
   func bringBack(_ key: RecordKey, now: Instant) throws {
     let table = try requireTable(key.type)
     try requireSealed(key, number: table.number)
+    if try restoreRow(key, table: table, now: now) { return }
     guard let state = try self.state(of: key), state.life > 0 else {
       throw ReplicaError(.notFound, "There never was a \(key.type) \(key.id) here.")
     }
     guard !state.isAlive else { throw ReplicaError(.badValue, "The \(key.type) \(key.id) is not deleted.") }
-    try makeAgain(row(of: state, table: table), key, table: table, now: now)
+    try makeAgain(row(of: state, table: table), key, table: table, state: state, now: now)
+  }
+
+  /// The rows that are taken, if the conflict is about a set and one is taken; nil leaves the decision to others.
+  private func rows(_ conflict: Conflict, _ choice: ConflictChoice, lostIsMine: Bool) throws -> OwnedRows? {
+    guard case .rows(let lost) = conflict.lost.value else { return nil }
+    switch choice {
+    case .mine where lostIsMine, .theirs where !lostIsMine: return lost
+    case .value:
+      throw ReplicaError(.badValue, "A set is taken as it is, mine or theirs; or edit its rows.")
+    case .mine, .theirs:
+      if case .rows(let kept)? = conflict.kept?.value { return kept }
+      return nil
+    }
   }
 
   /// Undoes one change by a new one: its field gets the value from before; a deletion is undone by restoring.
@@ -58,6 +79,11 @@ extension Replica {
     try write {
       let table = try requireTable(found.key.type)
       try requireSealed(found.key, number: table.number)
+      if let index = table.index(of: field),
+        try revertRow(found.key, field: index, to: found.from, table: table, now: now)
+      {
+        return
+      }
       guard let state = try self.state(of: found.key), state.isAlive, let index = table.index(of: field) else {
         throw ReplicaError(.notFound, "The \(found.key.type) \(found.key.id) is deleted; restore it first.")
       }
@@ -84,6 +110,7 @@ extension Replica {
     guard waiting == nil else {
       throw ReplicaError(.databaseLocked, "An edit of the record is not sealed yet; let the node run for a moment.")
     }
+    if let table = registry[number] { try requireSealedRows(of: key, table: table) }
   }
 
   private func openConflict(_ name: String) throws -> (RecordKey, Conflict, RecordState) {
@@ -130,7 +157,7 @@ extension Replica {
   // MARK: Writing
 
   /// The row that the winners make, dead or alive.
-  private func row(of state: RecordState, table: TypeTable) -> [FieldValue] {
+  func row(of state: RecordState, table: TypeTable) -> [FieldValue] {
     var row = [FieldValue](repeating: .null, count: table.fieldNames.count)
     for cell in table.cells {
       guard let winner = state.winner(of: cell.name, strategy: cell.strategy) else { continue }
@@ -157,18 +184,22 @@ extension Replica {
       row[index] = value
       bits |= 1 << UInt64(index)
     }
-    guard state.isAlive else { return try makeAgain(row, key, table: table, now: now) }
+    guard state.isAlive else { return try makeAgain(row, key, table: table, state: state, now: now) }
     try table.write(key.id, row, on: connection)
     try capture(.updated, key, table: table, fields: bits, now: now)
   }
 
-  private func makeAgain(_ row: [FieldValue], _ key: RecordKey, table: TypeTable, now: Instant) throws {
+  /// - Parameter state: whose sets come back with the record.
+  private func makeAgain(
+    _ row: [FieldValue], _ key: RecordKey, table: TypeTable, state: RecordState?, now: Instant
+  ) throws {
     try table.write(key.id, row, on: connection)
+    if let state { try bringRows(of: state, key, table: table) }
     try capture(.inserted, key, table: table, fields: 0, now: now)
   }
 
   /// Puts into the outbox what a trigger would: this connection has them switched off.
-  private func capture(
+  func capture(
     _ kind: OutboxRow.Kind, _ key: RecordKey, table: TypeTable, fields: UInt64, now: Instant
   ) throws {
     try connection.run(

@@ -39,25 +39,27 @@ extension Replica {
   private func seal(chunk: [OutboxRow], ahead: OutboxRow?, now: Instant) throws {
     let reader = EditReader(connection: connection, registry: registry, outbox: outbox)
     let cuts = Self.runs(of: chunk)
+    let touched = try touchedSets(in: chunk)
     var sealed = SealedRecords()
     for (index, range) in cuts.enumerated() {
       var later: [RecordPlace: [OutboxRow]] = [:]
       for row in chunk[range.upperBound...] {
         later[RecordPlace(type: row.type, id: row.id), default: []].append(row)
       }
-      let run = try reader.run(chunk[range], laterRows: later) { place in
+      var run = try reader.run(chunk[range], laterRows: later) { place in
         if let state = sealed[place] { return EditReader.Known(state) }
         let stored = try StoredRecord.read(type: place.type, id: place.id, on: connection)
         return EditReader.Known(
           life: stored?.life ?? 0, isAlive: stored?.isAlive ?? false, isKnown: stored != nil)
       }
+      try addSets(to: &run, of: chunk[range], laterRows: later, touched: touched, sealed: sealed, reader: reader)
       let goesOn =
         index == cuts.count - 1 && ahead.map { Self.isSameRun(chunk[range.upperBound - 1].at, $0.at) } ?? false
       let editedAt = Instant(milliseconds: run.editedAt)
       try seal(run.before, into: &sealed, editedAt: editedAt, continues: !run.rest.isEmpty || goesOn, now: now)
       try seal(run.rest, into: &sealed, editedAt: editedAt, continues: goesOn, now: now)
     }
-    try show(sealed, sealedThrough: chunk.last?.number ?? 0)
+    try show(sealed, sealedThrough: chunk.last?.number ?? 0, touched: touched)
   }
 
   /// Where pauses cut the rows.
@@ -83,7 +85,7 @@ extension Replica {
     var part: [EditReader.Edit] = []
     var size = 0
     for edit in edits {
-      let bytes = edit.values.reduce(edit.id.utf8.count + 16) { $0 + $1.byteCount }
+      let bytes = edit.values.reduce(edit.id.utf8.count + 16) { $0 + $1.byteCount } + edit.rows.byteCount
       // Generated rows carry the stamp of what they were made from, so they are sealed apart from a person's.
       if size + bytes > Limits.changesetTargetBytes || part.last.map({ $0.isWeak != edit.isWeak }) ?? false,
         !part.isEmpty
@@ -115,7 +117,7 @@ extension Replica {
   }
 
   /// The state of the record before the edit; nil if nothing was ever heard of it.
-  private func state(before edit: EditReader.Edit, _ sealed: SealedRecords) throws -> RecordState? {
+  func state(before edit: EditReader.Edit, _ sealed: SealedRecords) throws -> RecordState? {
     if let state = sealed[RecordPlace(type: edit.table.number, id: edit.id)] { return state }
     return try StoredRecord.read(type: edit.table.number, id: edit.id, on: connection).map {
       try CellVersions.decode($0, row: edit.rowBefore, table: edit.table, names: self)
@@ -124,7 +126,7 @@ extension Replica {
 
   private static func cells(of edit: EditReader.Edit) -> [String] {
     let fields = Operation.cells(of: edit.fields, type: edit.table.type).map { $0[0] }
-    return edit.kind == .update ? fields : fields + [CellName.alive]
+    return edit.kind == .update || edit.kind == .set ? fields : fields + [CellName.alive]
   }
 
   /// Builds, signs and stores the changeset.
@@ -195,7 +197,8 @@ extension Replica {
       }
       changeset.operations.append(
         Operation(
-          kind: edit.kind, isWeak: edit.isWeak, shape: index, id: edit.id, life: edit.life, values: edit.values))
+          kind: edit.kind, isWeak: edit.isWeak, shape: index, id: edit.id, life: edit.life, values: edit.values,
+          rows: edit.rows))
     }
   }
 
@@ -216,14 +219,15 @@ extension Replica {
   private func record(
     _ edit: EditReader.Edit, header: ChangesetHeader, insertion: Statement, into sealed: inout SealedRecords
   ) throws {
-    if edit.isNew && edit.kind == .insert {
+    if edit.isNew && edit.kind == .insert && edit.table.owner == nil {
       let stored = StoredRecord(
         writer: header.position, modified: header.position, flags: edit.isWeak ? StoredRecord.weakFlag : 0,
         life: edit.life, isAlive: true, cells: nil)
       if try stored.writeIfNew(type: edit.table.number, id: edit.id, using: insertion, on: connection) { return }
     }
     let operation = Operation(
-      kind: edit.kind, isWeak: edit.isWeak, shape: 0, id: edit.id, life: edit.life, values: edit.values)
+      kind: edit.kind, isWeak: edit.isWeak, shape: 0, id: edit.id, life: edit.life, values: edit.values,
+      rows: edit.rows)
     // A changeset may hold a deletion and the new life of one record: then the state is what the first of them left.
     var state = try state(before: edit, sealed) ?? RecordState()
     let type = edit.table.type

@@ -220,6 +220,7 @@ extension Replica {
     if stored.flags & StoredRecord.weakFlag != 0 { flags |= SnapshotRow.Flag.weak }
     if stored.flags & StoredRecord.quarantinedFlag != 0 { flags |= SnapshotRow.Flag.quarantined }
     if stored.flags & StoredRecord.conflictFlag != 0 { flags |= SnapshotRow.Flag.conflict }
+    if stored.flags & StoredRecord.setsFlag != 0 { flags |= SnapshotRow.Flag.sets }
     var row: [FieldValue] = []
     if stored.isAlive, let table {
       flags |= SnapshotRow.Flag.row

@@ -30,13 +30,16 @@ enum SchemaTables {
 
   /// Brings tables, columns and triggers in line with the schema. Call inside a transaction.
   static func adopt(_ schema: Schema, on connection: Connection) throws {
+    let ownerships = schema.ownerships
     for type in schema.types {
       try connection.run("INSERT OR IGNORE INTO sync_type(name) VALUES (?)", .text(type.name))
       guard let number = try connection.integer("SELECT number FROM sync_type WHERE name = ?", .text(type.name)) else {
         throw ReplicaError(.other, "The type \(type.name) has no number.")
       }
       try makeTable(type, on: connection)
-      for trigger in CaptureTriggers.statements(for: type, number: number) + WriterChecks.statements(for: type) {
+      for trigger in CaptureTriggers.statements(for: type, number: number) + WriterChecks.statements(for: type)
+        + OwnedSetChecks.statements(for: type, in: ownerships)
+      {
         try connection.execute(trigger)
       }
     }

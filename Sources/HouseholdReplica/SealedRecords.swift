@@ -34,11 +34,16 @@ struct SealedRecords {
 extension Replica {
   /// Stores the states, and makes the tables show what wins where no later edit waits for its row to be read.
   ///
-  /// - Parameter number: the last row of the outbox that was sealed.
-  func show(_ sealed: SealedRecords, sealedThrough number: Int64) throws {
+  /// - Parameters:
+  ///   - number: the last row of the outbox that was sealed.
+  ///   - touched: the rows of owned types among them.
+  func show(_ sealed: SealedRecords, sealedThrough number: Int64, touched: TouchedSets) throws {
     for item in sealed.items {
       let earlier = try StoredRecord.read(type: item.place.type, id: item.place.id, on: connection)
       let row = try keep(item.state, of: item.place, table: item.table, earlierFlags: earlier?.flags ?? 0)
+      if item.table.owner != nil { continue }
+      try showSets(
+        of: item.place, table: item.table, state: item.state, earlierFlags: earlier?.flags ?? 0, touched: touched)
       let shown = try item.table.row(item.place.id, on: connection)
       if try row == shown || outbox.hasMore(of: item.place, after: number) { continue }
       if let row {
@@ -47,5 +52,6 @@ extension Replica {
         try item.table.remove(item.place.id, on: connection)
       }
     }
+    try showTouched(touched)
   }
 }

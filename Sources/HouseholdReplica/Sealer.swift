@@ -19,6 +19,8 @@ struct EditReader {
     var life: UInt64
     var fields: [String]
     var values: [FieldValue]
+    /// The rows of a set that is sealed.
+    var rows: OwnedRows = .none
     /// The row as it was before the run, which the table no longer holds; nil if it was not there.
     var rowBefore: [FieldValue]?
     /// Whether nothing was ever heard of the record before this edit.
@@ -80,6 +82,10 @@ struct EditReader {
       guard let table = registry[place.type] else { continue }
       let known = try lives(place)
       let later = laterRows.isEmpty ? [] : laterRows[place] ?? []
+      if table.owner != nil {
+        try readOwned(rows, of: place, table: table, known: known, later: later, into: &run)
+        continue
+      }
       let folded = FoldedEdit(rows, wasThere: known.isAlive)
       let before = known.isAlive ? try rowBefore(rows + later, of: place, table: table) : nil
       try read(folded, of: place, table: table, known: known, rowBefore: before, later: later, into: &run)
@@ -95,7 +101,7 @@ struct EditReader {
     touched = generated.sorted { $0.place < $1.place } + written.sorted { $0.place < $1.place }
   }
 
-  private func read(
+  func read(
     _ folded: FoldedEdit, of place: RecordPlace, table: TypeTable, known: Known, rowBefore: [FieldValue]?,
     later: [OutboxRow], into run: inout Run
   ) throws {
@@ -155,7 +161,7 @@ struct EditReader {
   }
 
   /// The row as it was before these edits, as far as it can be known; nil if the first of them made it.
-  private func rowBefore(_ rows: [OutboxRow], of place: RecordPlace, table: TypeTable) throws -> [FieldValue]? {
+  func rowBefore(_ rows: [OutboxRow], of place: RecordPlace, table: TypeTable) throws -> [FieldValue]? {
     if rows.first?.kind == .inserted { return nil }
     var old: [Int: FieldValue] = [:]
     var base: [FieldValue]?
@@ -184,7 +190,7 @@ struct EditReader {
   }
 
   /// The row as it was after the run, and the fields that later runs change anyway, so that they need not be sealed.
-  private func rowAfter(
+  func rowAfter(
     _ folded: FoldedEdit, of place: RecordPlace, table: TypeTable, later: [OutboxRow]
   ) throws -> (row: [FieldValue], changedLater: UInt64)? {
     var changedLater: UInt64 = 0

@@ -31,6 +31,7 @@ struct SnapshotRow: Hashable {
     static let row: UInt8 = 8
     static let quarantined: UInt8 = 16
     static let conflict: UInt8 = 32
+    static let sets: UInt8 = 64
   }
 
   /// Index into the page's shapes.

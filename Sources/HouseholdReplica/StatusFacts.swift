@@ -18,6 +18,10 @@ package struct StatusFacts: Sendable {
   package var quarantined: Int64
   /// Records of types that the schema here does not know.
   package var parked: Int64
+  /// How many things need a person's attention.
+  package var attention: Int64 = 0
+  /// The first of them.
+  package var attentionItems: [AttentionItem] = []
   package var vectors: StoreVectors
   /// Own changesets: the replica ids of this device and their last seq.
   package var own: VersionVector
@@ -87,6 +91,8 @@ package struct StatusFacts: Sendable {
         try connection.integer(
           "SELECT count(*) FROM sync_record WHERE type = ?", .integer(number)) ?? 0
     }
+    result.attention = try connection.integer("SELECT count(*) FROM sync_attention") ?? 0
+    result.attentionItems = try AttentionItem.all(on: connection, limit: Int64(Limits.attentionShown))
     try result.readPeers(connection, replicas: replicas)
     return result
   }

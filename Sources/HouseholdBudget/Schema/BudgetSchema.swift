@@ -51,7 +51,7 @@ package enum BudgetSchema {
       reference("recurring", to: "recurring"),
     ],
     together: [["amount_minor", "currency"]],
-    owns: [OwnedSet(type: "split", by: "parent")])
+    owns: [OwnedSet(type: "split", by: "parent", sum: SetSum(of: "amount_minor", equals: "amount_minor"))])
 
   private static let split = RecordType(
     name: "split",

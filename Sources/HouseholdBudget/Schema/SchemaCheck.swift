@@ -57,6 +57,16 @@ package enum SchemaCheck {
         owned.field(set.by)?.to == type.name,
         "The \(place) owns \(quoted(set.type)) by \(quoted(set.by)), which is no reference to it.")
       try require(set.type != type.name, "The \(place) owns itself.")
+      try require(owned.owns.isEmpty, "The \(place) owns \(quoted(set.type)), which owns others itself.")
+      try require(
+        type.field(set.type) == nil, "The \(place) has a field of the name of its set \(quoted(set.type)).")
+      guard let sum = set.sum else { continue }
+      for (name, of) in [(sum.of, owned), (sum.equals, type)] {
+        try requireField(name, of: of)
+        try require(
+          of.field(name)?.kind == .integer,
+          "The sum of \(quoted(set.type)) needs whole numbers; \(quoted(name)) is none.")
+      }
     }
     try checkStrategies(type, place: place)
   }

@@ -40,7 +40,12 @@ package enum SchemaManifest {
     let unique = type.unique.map {
       "{\"by\": \(JSONSpelling.list($0.by)), \"within\": \(JSONSpelling.list($0.within))}"
     }
-    let owns = type.owns.map { "{\"type\": \(JSONSpelling.text($0.type)), \"by\": \(JSONSpelling.text($0.by))}" }
+    let owns = type.owns.map { set in
+      let sum = set.sum.map {
+        ", \"sum\": {\"of\": \(JSONSpelling.text($0.of)), \"equals\": \(JSONSpelling.text($0.equals))}"
+      }
+      return "{\"type\": \(JSONSpelling.text(set.type)), \"by\": \(JSONSpelling.text(set.by))\(sum ?? "")}"
+    }
     let strategies = type.strategies.sorted { $0.key < $1.key }.map {
       "\(JSONSpelling.text($0.key)): \(JSONSpelling.text($0.value))"
     }
@@ -100,8 +105,13 @@ package enum SchemaManifest {
         UniqueRule(by: try rule.required("by").texts(), within: try rule.optional("within")?.texts() ?? []))
     }
     for entry in try manifest.optional("owns")?.list() ?? [] {
-      let set = try ManifestObject(entry.tree, keys: ["type", "by"])
-      type.owns.append(OwnedSet(type: try set.required("type").text(), by: try set.required("by").text()))
+      let set = try ManifestObject(entry.tree, keys: ["type", "by", "sum"])
+      var sum: SetSum?
+      if let rule = set.optional("sum") {
+        let rule = try ManifestObject(rule.tree, keys: ["of", "equals"])
+        sum = SetSum(of: try rule.required("of").text(), equals: try rule.required("equals").text())
+      }
+      type.owns.append(OwnedSet(type: try set.required("type").text(), by: try set.required("by").text(), sum: sum))
     }
     type.strategy = try manifest.optional("strategy")?.text() ?? type.strategy
     for member in try manifest.optional("strategies")?.members() ?? [] {

@@ -69,6 +69,7 @@ struct EditGenerator {
   }
 
   private func statement(_ random: inout SeededRandom) -> String {
+    if let ownership = schema.ownerships.first, random.oneIn(3) { return statement(about: ownership, &random) }
     let type = type(&random)
     let table = "\"\(type.name)\""
     let (one, other) = (literal(.text(id(&random))), literal(.text(id(&random))))
@@ -90,6 +91,24 @@ struct EditGenerator {
       return "UPDATE \(table) SET \(sets) WHERE id = \(one); UPDATE \(table) SET \(field) = NULL WHERE id = \(one)"
     case 9: return "DELETE FROM \(table) WHERE id = \(one)"
     default: return "UPDATE \(table) SET \(sets) WHERE id = \(one)"
+    }
+  }
+
+  /// What people do to sets: rows move, come and go by twos, and go with their owner.
+  private func statement(about ownership: Schema.Ownership, _ random: inout SeededRandom) -> String {
+    let (rows, by, owners) = ("\"\(ownership.set.type)\"", "\"\(ownership.set.by)\"", "\"\(ownership.owner)\"")
+    let (one, other) = (literal(.text(id(&random))), literal(.text(id(&random))))
+    switch random.below(6) {
+    case 0: return "DELETE FROM \(rows) WHERE \(by) = \(one); DELETE FROM \(owners) WHERE id = \(one)"
+    case 1: return "DELETE FROM \(owners) WHERE id = \(one); DELETE FROM \(rows) WHERE \(by) = \(one)"
+    case 2: return "UPDATE \(rows) SET \(by) = \(one) WHERE \(by) = \(other)"
+    case 3: return "UPDATE \(rows) SET \(by) = NULL WHERE id = \(one)"
+    case 4:
+      return "DELETE FROM \(rows) WHERE \(by) = \(one); "
+        + "INSERT OR REPLACE INTO \(rows)(id, \(by)) VALUES (\(one), \(one)), (\(other), \(one))"
+    default:
+      return
+        "INSERT OR IGNORE INTO \(owners)(id) VALUES (\(one)); UPDATE \(rows) SET \(by) = \(one) WHERE id = \(other)"
     }
   }
 

@@ -27,6 +27,11 @@ extension Judge {
       }
       if let equal {
         if let difference = try firstDifference(equal.device, device) { return "equal vectors (R5), but " + difference }
+        let (ours, theirs) = (try equal.device.access.attention(), try device.access.attention())
+        if ours != theirs {
+          return "\(equal.device.name) and \(device.name) have equal vectors and different attention items: "
+            + "\(ours.map(\.text)), \(theirs.map(\.text))"
+        }
         if equal.digest.bytes != digest.bytes {
           return try "\(equal.device.name) and \(device.name) have equal vectors and different digests (R5)"
             + (firstStateDifference(equal.device, device, archive: archive, random: &random).map { ": " + $0 } ?? "")
@@ -45,20 +50,24 @@ extension Judge {
   ) throws -> String? {
     let schema = device.access.schema
     let truth = try archive.states(at: device.replica.vectors().applied, schema: schema, random: &random)
-    var shown = try device.tables()
+    let shown = try device.tables()
+    let due = ChangesetArchive.rows(of: truth, schema: schema)
+    for key in Set(due.keys).union(shown.keys).sorted() where shown[key] != due[key] {
+      return "\(device.name) shows \(text(shown[key])) as \(key), its changesets say \(text(due[key]))"
+    }
+    let attention = Set(try device.access.attention().map { "\($0.key) \($0.code)" })
+    let needed = ChangesetArchive.attention(of: truth, rows: due, schema: schema)
+    if let item = attention.symmetricDifference(needed).min() {
+      return "\(device.name) \(needed.contains(item) ? "lacks" : "has") the attention item \(item)"
+    }
     for key in truth.keys.sorted() {
-      guard let state = truth[key], let type = schema.type(key.type) else { continue }
-      let row = ChangesetArchive.row(of: state, type: type)
-      if shown.removeValue(forKey: key) != row {
-        return try "\(device.name) shows \(text(device.tables()[key])) as \(key), its changesets say \(text(row))"
-      }
+      guard let state = truth[key], schema.type(key.type) != nil else { continue }
       let stored = try device.replica.state(of: key)
       if stored != state {
         return "\(device.name) keeps other writes of \(key) than its changesets say: "
           + firstDifference(stored ?? RecordState(), state)
       }
     }
-    if let key = shown.keys.min() { return "\(device.name) shows \(key), which no changeset made" }
     return nil
   }
 

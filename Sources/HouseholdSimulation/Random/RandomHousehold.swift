@@ -16,7 +16,7 @@ package struct SeedOutcome: Hashable, Sendable {
 /// A household to which things happen at random, all from one seed.
 ///
 /// Left out because they are not built yet: removals and cutoffs (D5), restores and clones (D4), compaction and long
-/// absences (D9), duplicates and their merging (D8), owned sets as one cell (D10), the brake (D1), schema additions.
+/// absences (D9), duplicates and their merging (D8), the brake (D1), schema additions.
 package final class RandomHousehold {
   /// How large a run is.
   package struct Size: Hashable, Sendable {
@@ -100,6 +100,7 @@ package final class RandomHousehold {
     case 90..<92: line = try join()
     case 92..<95: line = try tick()
     case 95..<97: line = "digest of \(device.name): \(try lookAtDigest(device))"
+    case 97..<99: line = try decide(device)
     default: line = "nothing"
     }
     world.trace.add("\(step). \(line)")
@@ -127,6 +128,25 @@ package final class RandomHousehold {
   private func seal(_ device: SimulatedDevice) throws -> String {
     try world.seal(device)
     return "\(device.name) is given time to seal"
+  }
+
+  /// Somebody decides a conflict, or brings a deleted record back.
+  private func decide(_ device: SimulatedDevice) throws -> String {
+    let wall = world.wall(device)
+    let open = try device.access.conflicts(includingClosed: false)
+    do {
+      if let conflict = open.isEmpty || random.oneIn(3) ? nil : random.pick(open) {
+        let isMine = random.oneIn(2)
+        try device.replica.resolve(conflict.conflict, isMine ? .mine : .theirs, now: wall)
+        return
+          "\(device.name) takes \(isMine ? "its own" : "the other") of \(conflict.type)/\(conflict.id) \(conflict.field)"
+      }
+      let key = RecordKey(type: random.pick(generator.schema.types).name, id: generator.id(&random))
+      try device.replica.restore(key, now: wall)
+      return "\(device.name) restores \(key)"
+    } catch let error as ReplicaError {
+      return "\(device.name) cannot decide: \(error.message)"
+    }
   }
 
   /// Looking at the digest at any time must not change what it is at another.
