@@ -107,7 +107,8 @@ struct TypeRegistry {
       let (number, name) = (statement.integer(0), statement.text(1))
       numbers[name] = number
       names[number] = name
-      if let type = schema.type(name) { tables[number] = TypeTable(number: number, type: type) }
+      let type = name == AliasFact.typeName ? AliasFact.recordType : schema.type(name)
+      if let type { tables[number] = TypeTable(number: number, type: type) }
     }
   }
 

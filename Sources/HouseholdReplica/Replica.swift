@@ -12,6 +12,8 @@ package final class Replica {
   let outbox: Outbox
   let cryptography: any Cryptography
   private let signer: (any DeviceSigner)?
+  /// Whether this device's key is here, so that something can be sealed.
+  var canSeal: Bool { signer != nil }
   /// Where the file lies.
   package let path: String
   /// Whose replica it is.
@@ -28,6 +30,8 @@ package final class Replica {
   /// The clock as it was last told; only for sealing that a reader asks for.
   package var lastNow = Instant(milliseconds: 0)
   var digestCache: StoreDigest?
+  /// Which records are one thing, and what of that is to be looked at.
+  var duplicates: Duplicates
   /// How many changes of the changeset at hand were written into the history: part of a change's name.
   var changesInChangeset = 0
   /// What went wrong last with the file, for status.
@@ -55,6 +59,7 @@ package final class Replica {
     membershipLog = try Self.loadMembership(connection, household: identity.household, cryptography: cryptography)
     membershipState = MembershipEvaluation.state(of: membershipLog)
     registry = try TypeRegistry(schema: membershipState.schema, connection: connection)
+    duplicates = try Duplicates(connection, registry: registry, schema: membershipState.schema)
   }
 
   /// Settings of the engine's connection: durable commits, and triggers off so that sync is never captured.
@@ -140,6 +145,7 @@ package final class Replica {
     membershipLog = try Self.loadMembership(connection, household: identity.household, cryptography: cryptography)
     membershipState = MembershipEvaluation.state(of: membershipLog)
     registry = try TypeRegistry(schema: membershipState.schema, connection: connection)
+    duplicates = try Duplicates(connection, registry: registry, schema: membershipState.schema)
     digestCache = nil
   }
 }

@@ -77,7 +77,7 @@ package struct StatusFacts: Sendable {
       result.recordCounts.append((type: type.name, count: count))
     }
     if !membership.admits(identity.device) { result.ending = Self.ending(of: identity, in: log, membership) }
-    let known = Set(membership.schema.types.map(\.name))
+    let known = Set(membership.schema.types.map(\.name) + [AliasFact.typeName])
     for (name, number) in try TypeRegistry(schema: membership.schema, connection: connection).all
     where !known.contains(name) {
       result.parked +=
