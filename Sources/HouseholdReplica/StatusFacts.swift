@@ -16,6 +16,8 @@ package struct StatusFacts: Sendable {
   package var quarantined: Int64
   /// Records of types that the schema here does not know.
   package var parked: Int64
+  /// Records that show as hidden for others that were not.
+  package var hiddenTwins: [RecordKey] = []
   package var vectors: StoreVectors
   /// Own changesets: the replica ids of this device and their last seq.
   package var own: VersionVector
@@ -84,8 +86,21 @@ package struct StatusFacts: Sendable {
         try connection.integer(
           "SELECT count(*) FROM sync_record WHERE type = ?", .integer(number)) ?? 0
     }
+    result.hiddenTwins = try readHiddenTwins(connection)
     try result.readPeers(connection, replicas: replicas)
     return result
+  }
+
+  private static func readHiddenTwins(_ connection: Connection) throws -> [RecordKey] {
+    let statement = try connection.statement(
+      """
+      SELECT DISTINCT t.name, m.survivor FROM sync_merged m JOIN sync_type t ON t.number = m.type
+      WHERE m.hides = 1 ORDER BY t.name, m.survivor
+      """)
+    defer { statement.reset() }
+    var keys: [RecordKey] = []
+    while try statement.step() { keys.append(RecordKey(type: statement.text(0), id: statement.text(1))) }
+    return keys
   }
 
   private static func ending(

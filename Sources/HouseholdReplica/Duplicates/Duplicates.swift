@@ -48,7 +48,12 @@ struct Duplicates {
 
   /// Reads what the file says.
   init(_ connection: Connection, registry: TypeRegistry, schema: Schema) throws {
-    let facts = try connection.statement("SELECT id, type, first, second FROM sync_alias")
+    // Only what is sealed: a fact that a person takes back or brings back is settled when that is.
+    let facts = try connection.statement(
+      """
+      SELECT f.id, f.type, f.first, f.second FROM sync_alias f
+      JOIN sync_record r ON r.type = \(Self.factType) AND r.id = f.id WHERE r.alive = 1
+      """)
     var found: [(id: String, row: [FieldValue])] = []
     while try facts.step() { found.append((facts.text(0), (1...3).map { facts.value(Int32($0)) })) }
     facts.reset()

@@ -31,7 +31,7 @@ extension Replica {
     duplicates = try Duplicates(connection, registry: registry, schema: membershipState.schema)
     for place in before { duplicates.noteGroup(of: place) }
     duplicates.noteAll()
-    try reshowHolders(of: Dictionary(grouping: duplicates.groups.members, by: \.type).mapValues { Set($0.map(\.id)) })
+    try reshowHolders(of: Set(duplicates.groups.members))
   }
 
   private func settleFacts() throws {
@@ -46,7 +46,7 @@ extension Replica {
   // MARK: Groups
 
   private func settleGroups(of places: [RecordPlace]) throws {
-    var changed: [Int64: Set<String>] = [:]
+    var changed: Set<RecordPlace> = []
     var visited: Set<RecordPlace> = []
     for place in places where !visited.contains(place) {
       let group = duplicates.groups.group(of: place)
@@ -58,8 +58,8 @@ extension Replica {
 
   /// Makes one group show what its members say together.
   ///
-  /// - Parameter changed: gets the ids in whose place something else is to be shown now.
-  private func settle(_ places: [RecordPlace], changed: inout [Int64: Set<String>]) throws {
+  /// - Parameter changed: gets the places in whose stead something else is to be shown now.
+  private func settle(_ places: [RecordPlace], changed: inout Set<RecordPlace>) throws {
     guard let table = registry[places[0].type] else { return }
     let members = try places.map { place in
       RecordGroup.Member(id: place.id, state: try state(at: place, table: table) ?? RecordState())
@@ -68,7 +68,7 @@ extension Replica {
     let survivor = group.survivor.id
     for place in places {
       let before = duplicates.shownAs[place] ?? place.id
-      if !before.hasSameBytes(as: survivor) { changed[place.type, default: []].insert(before) }
+      if !before.hasSameBytes(as: survivor) { changed.insert(RecordPlace(type: place.type, id: before)) }
       duplicates.show(place, as: place.id.hasSameBytes(as: survivor) ? nil : survivor)
     }
     if places.count == 1 {
@@ -91,7 +91,7 @@ extension Replica {
       var (stored, _) = try CellVersions.encode(member.state, table: table, names: self, isApart: true)
       let isSurvivor = member.id.hasSameBytes(as: survivor)
       if stored.isAlive && !isSurvivor { stored.flags |= StoredRecord.mergedFlag }
-      if conflicts.contains(member.id) { stored.flags |= StoredRecord.conflictFlag }
+      if conflicts.contains(place) { stored.flags |= StoredRecord.conflictFlag }
       try stored.write(type: place.type, id: place.id, on: connection)
     }
     var flags: Int64 = 0
@@ -146,14 +146,15 @@ extension Replica {
 
   // MARK: References
 
-  /// Shows every record anew that shows a reference to one of these ids, by the numbers of their types.
-  private func reshowHolders(of changed: [Int64: Set<String>]) throws {
+  /// Shows every record anew that shows a reference to one of these.
+  private func reshowHolders(of changed: Set<RecordPlace>) throws {
     guard !changed.isEmpty else { return }
+    let targets = Dictionary(grouping: changed.sorted(), by: \.type).mapValues { $0.map(\.id) }
     for table in registry.sorted {
       var holders: Set<RecordPlace> = []
       for reference in duplicates.references(of: table.number) {
-        guard let ids = changed[reference.target] else { continue }
-        holders.formUnion(try places(in: table, whereField: reference.index, isOneOf: ids.sorted()))
+        guard let ids = targets[reference.target] else { continue }
+        holders.formUnion(try places(in: table, whereField: reference.index, isOneOf: ids))
       }
       for place in holders.sorted() {
         guard !duplicates.isMember(place) else {

@@ -2,25 +2,25 @@ internal import HouseholdRecords
 
 /// Conflicts, deciding and undoing where several records are one thing.
 extension Replica {
-  /// Brings the list of conflicts in line with a group; returns the ids of the records under which any are listed.
+  /// Brings the list of conflicts in line with a group; returns the records under which any are listed.
   ///
   /// Those of live members are listed under the survivor, which shows; each dead member lists its own.
   func listConflicts(
     of group: RecordGroup, _ entries: [String: [RecordGroup.Entry]], places: [RecordPlace], table: TypeTable
-  ) throws -> Set<String> {
+  ) throws -> Set<RecordPlace> {
     for place in places {
       try connection.run(
         "UPDATE sync_conflict SET open = 0 WHERE type = ? AND id = ?", .integer(place.type), .text(place.id))
     }
-    var listed: Set<String> = []
+    var listed: Set<RecordPlace> = []
     for member in group.members where !member.state.isAlive {
       if try listConflicts(of: member.state, type: table.number, id: member.id, table: table) {
-        listed.insert(member.id)
+        listed.insert(RecordPlace(type: table.number, id: member.id))
       }
     }
     for (conflict, owner) in conflicts(of: group, entries, table: table) {
       try list(conflict, owner: owner, at: group.survivor.id, type: table.number, table: table)
-      listed.insert(group.survivor.id)
+      listed.insert(RecordPlace(type: table.number, id: group.survivor.id))
     }
     return listed
   }
@@ -118,9 +118,8 @@ extension Replica {
   }
 
   private func takeBack(_ id: String, _ fact: AliasFact, now: Instant) throws {
-    guard let table = registry[Duplicates.factType] else { return }
+    // The row stays until the deletion is sealed: it says what holds.
     try requireSealed(RecordKey(type: AliasFact.typeName, id: id), number: Duplicates.factType)
-    try table.remove(id, on: connection)
     try connection.run(
       """
       INSERT INTO sync_outbox(type, id, kind, fields, at, image) VALUES (?, ?, ?, 0, ?, json_array(?, ?, ?))

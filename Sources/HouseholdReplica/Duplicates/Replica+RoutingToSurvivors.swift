@@ -20,7 +20,8 @@ extension Replica {
       taken.append(edit)
       guard duplicates.isMember(place) else { continue }
       for other in duplicates.groups.group(of: place) where !deleted.contains(other) {
-        guard let state = try current(other, edit.table, sealed), state.isAlive,
+        // A row that was made under a loser's id in these edits is not one that the author meant by the survivor.
+        guard !duplicates.standing.contains(other), let state = try current(other, edit.table, sealed), state.isAlive,
           !taken.contains(where: { $0.kind == .delete && Self.place($0) == other })
         else { continue }
         taken.append(

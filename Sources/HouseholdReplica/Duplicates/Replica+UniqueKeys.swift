@@ -13,13 +13,13 @@ extension Replica {
   func settleKeys(now: Instant) throws -> Bool {
     if duplicates.mustIndexAll { try indexAll() }
     var suspects: Set<Key> = []
-    var appeared: [Int64: Set<String>] = [:]
+    var appeared: [Int64: [String]] = [:]
     for (place, isNew) in duplicates.takeRows() {
       guard let table = registry[place.type] else { continue }
       let row = try table.row(place.id, on: connection)
       let keys = try index(row, at: place, table: table)
       suspects.formUnion(keys.new)
-      if row != nil && isNew && keys.old.isEmpty { appeared[place.type, default: []].insert(place.id) }
+      if row != nil && isNew && keys.old.isEmpty { appeared[place.type, default: []].append(place.id) }
     }
     suspects.formUnion(try keysOfHolders(of: appeared))
     if duplicates.mustLookThroughKeys { suspects.formUnion(try doubledKeys()) }
@@ -100,7 +100,7 @@ extension Replica {
   }
 
   /// The keys of records whose rule looks at a reference to one of these records: it can be resolved now.
-  private func keysOfHolders(of appeared: [Int64: Set<String>]) throws -> Set<Key> {
+  private func keysOfHolders(of appeared: [Int64: [String]]) throws -> Set<Key> {
     var found: Set<Key> = []
     guard !appeared.isEmpty else { return found }
     for table in registry.sorted where !table.type.unique.isEmpty {
@@ -108,7 +108,7 @@ extension Replica {
         table.type.unique.flatMap { UniqueKey.references(of: $0, type: table.type).map(\.index) })
       for reference in duplicates.references(of: table.number) where deciding.contains(reference.index) {
         guard let ids = appeared[reference.target] else { continue }
-        for place in try places(in: table, whereField: reference.index, isOneOf: ids.sorted()) {
+        for place in try places(in: table, whereField: reference.index, isOneOf: ids) {
           found.formUnion(try keys(of: place))
         }
       }

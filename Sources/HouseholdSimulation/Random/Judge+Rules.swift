@@ -1,5 +1,6 @@
 import HouseholdRecords
 import HouseholdReplica
+import HouseholdTrust
 
 /// The rules that hold at every moment, and those that hold once everything is healed and quiet.
 extension Judge {
@@ -45,10 +46,11 @@ extension Judge {
   ) throws -> String? {
     let schema = device.access.schema
     let truth = try archive.states(at: device.replica.vectors().applied, schema: schema, random: &random)
+    let rows = try GroupTruth(truth, schema: schema, coverage: archive).rows
     var shown = try device.tables()
     for key in truth.keys.sorted() {
-      guard let state = truth[key], let type = schema.type(key.type) else { continue }
-      let row = ChangesetArchive.row(of: state, type: type)
+      guard let state = truth[key] else { continue }
+      let row = rows[key]
       if shown.removeValue(forKey: key) != row {
         return try "\(device.name) shows \(text(device.tables()[key])) as \(key), its changesets say \(text(row))"
       }
@@ -100,6 +102,11 @@ extension Judge {
       if try device.replica.membership().heads != heads { return "\(device.name) has other membership heads" }
       if try device.replica.needsSnapshot { return "\(device.name) still waits for its snapshot" }
     }
+    let schema = world.devices[0].access.schema
+    var random = SeededRandom(seed: 0)
+    let truth = try GroupTruth(
+      archive.states(at: archive.vector, schema: schema, random: &random), schema: schema, coverage: archive)
+    if let (a, b) = truth.firstDouble(OpenSSLCryptography()) { return "\(a) and \(b) are one thing, and show as two" }
     return nil
   }
 }
