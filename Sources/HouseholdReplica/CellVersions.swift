@@ -10,7 +10,7 @@ struct StoredRecord {
   /// The position of the changeset that made the last change that shows.
   var modified: Int64
   /// 1: the writer's operation was weak. 2: some value does not fit its column and is not shown. 4: some edit lost
-  /// against a concurrent one. 8: alive and merged into another record.
+  /// against a concurrent one. 16: alive and merged into another record.
   var flags: Int64
   var life: UInt64
   var isAlive: Bool
@@ -19,7 +19,7 @@ struct StoredRecord {
   static let weakFlag: Int64 = 1
   static let quarantinedFlag: Int64 = 2
   static let conflictFlag: Int64 = 4
-  static let mergedFlag: Int64 = 8
+  static let mergedFlag: Int64 = 16
 
   /// Reads the stored state of a record; nil if nothing was ever heard of it.
   static func read(type: Int64, id: String, on connection: Connection) throws -> StoredRecord? {

@@ -86,7 +86,7 @@ enum EngineTables {
     -- What decides one record. `writer` is the position of the changeset that wrote every cell not named in `cells`,
     -- and whose values the row of the type's table shows; it made the record alive. `modified` is the position of the
     -- last change that shows. `flags` 1: the writer's operation was weak, 2: a value does not fit its column, 4: an
-    -- edit is listed in sync_conflict, 8: alive and merged into another record, so that it has no row. `cells`
+    -- edit is listed in sync_conflict, 16: alive and merged into another record, so that it has no row. `cells`
     -- is null, or names the cells that other changesets wrote and the concurrent writes that lost (see CellVersions).
     CREATE TABLE sync_record(
       type INTEGER NOT NULL,

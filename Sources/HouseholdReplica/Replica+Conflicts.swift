@@ -63,6 +63,7 @@ extension Replica {
       guard before.life > 0 else { return }
       try note("id", .null, .text(operation.id), type: type, id: operation.id, header: header)
     case .update:
+      let before = try stateOfAll(before, at: RecordPlace(type: type, id: operation.id), table: table)
       for (field, value) in zip(fields, operation.values) {
         let earlier = try shownBefore(field, in: before, table: table)
         // Of a group only what differs is a change, though all of it was written.

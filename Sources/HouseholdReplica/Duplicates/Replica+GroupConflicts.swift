@@ -55,6 +55,14 @@ extension Replica {
       .map { ($0, key.id) }
   }
 
+  /// What a live record shows together with the others of its group; its own state if it is one thing with no other.
+  func stateOfAll(_ state: RecordState, at place: RecordPlace, table: TypeTable?) throws -> RecordState {
+    guard state.isAlive, duplicates.isMember(place), let table,
+      let (group, _) = try group(of: RecordKey(type: table.type.name, id: place.id), table: table)
+    else { return state }
+    return group.combined(try group.entries(coverage: self))
+  }
+
   /// The group of a record, if it is one thing with others.
   private func group(
     of key: RecordKey, table: TypeTable
