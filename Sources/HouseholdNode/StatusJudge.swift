@@ -47,6 +47,7 @@ package struct StatusJudge {
     judgeNode()
     for peer in peers { judge(peer) }
     judgeChanges(unacknowledged: unacknowledged)
+    judgeHiddenTwins()
     let worst = findings.max { Self.rank($0) < Self.rank($1) }
     let verdict = worst.flatMap { StatusReport.Verdict(rawValue: $0.severity) } ?? .inSync
     let own = facts.membership.devices[facts.identity.device]
@@ -70,7 +71,7 @@ package struct StatusJudge {
         unsealed: facts.unsealed, unacknowledged: unacknowledged, parked: Int(facts.parked),
         held: Int(facts.held),
         quarantined: Int(facts.quarantined), rejected: 0, waiting: facts.waiting),
-      conflicts: Int(facts.conflicts), attention: Int(facts.attention),
+      conflicts: Int(facts.conflicts), attention: Int(facts.attention) + facts.hiddenTwins.count,
       digest: facts.digest.map { StatusReport.Digest(words: DigestWords.words($0), hex: hexadecimal($0)) },
       peers: peers, findings: findings)
   }
@@ -114,6 +115,16 @@ package struct StatusJudge {
     add(
       code, .broken, "\(what)\(code == "left" ? "" : by). It keeps what it had, and exchanges nothing any more.",
       remedy: "Ask an owner for a new invitation, and join from an empty data directory.")
+  }
+
+  /// Records that were joined with a hidden one: people would look for them in vain.
+  private mutating func judgeHiddenTwins() {
+    for twin in facts.hiddenTwins {
+      add(
+        "attention", .degraded, subject: "\(twin.type) \(twin.id)",
+        "A \(twin.type) that somebody sees was joined with one that is hidden: \(twin.id).",
+        remedy: "Show it again (household put \(twin.type) \(twin.id) hidden=0), or hide it once more.")
+    }
   }
 
   /// What the disk itself says, with or without a node that has met it.

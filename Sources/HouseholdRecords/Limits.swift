@@ -14,6 +14,8 @@ package enum Limits {
   package static let fieldsPerType = 62
   /// The most types of one schema.
   package static let typesPerSchema = 256
+  /// The most live duplicates whose values compete for what their group shows: real ones are as many as devices.
+  package static let competingDuplicates = 256
 
   /// The most rows of one owned set: the splits of a transaction, of which people have a handful.
   package static let rowsPerSet = 1000

@@ -10,7 +10,7 @@ struct StoredRecord {
   /// The position of the changeset that made the last change that shows.
   var modified: Int64
   /// 1: the writer's operation was weak. 2: some value does not fit its column and is not shown. 4: some edit lost
-  /// against a concurrent one. 8: the record has owned sets.
+  /// against a concurrent one. 8: the record has owned sets. 16: alive and merged into another record.
   var flags: Int64
   var life: UInt64
   var isAlive: Bool
@@ -20,6 +20,7 @@ struct StoredRecord {
   static let quarantinedFlag: Int64 = 2
   static let conflictFlag: Int64 = 4
   static let setsFlag: Int64 = 8
+  static let mergedFlag: Int64 = 16
 
   /// Reads the stored state of a record; nil if nothing was ever heard of it.
   static func read(type: Int64, id: String, on connection: Connection) throws -> StoredRecord? {
@@ -185,8 +186,13 @@ enum CellVersions {
   }
 
   /// What to store for the state, and the row that the type's table shows; nil if the record does not show.
+  ///
+  /// - Parameters:
+  ///   - isApart: the row, if there is one, is not this record's alone, so no value is kept there.
+  ///   - repoint: what the table shows in place of the winners' values: references to what is shown.
   static func encode(
-    _ state: RecordState, table: TypeTable?, names: some WriterNames
+    _ state: RecordState, table: TypeTable?, names: some WriterNames, isApart: Bool = false,
+    repoint: ([FieldValue]) -> [FieldValue] = { $0 }
   ) throws -> (stored: StoredRecord, row: [FieldValue]?) {
     let life = state.life
     let alive = state.winner(of: CellName.alive)
@@ -198,9 +204,12 @@ enum CellVersions {
       writer: try names.number(of: last.name), modified: try names.number(of: modified.name),
       flags: last.isWeak ? StoredRecord.weakFlag : 0, life: life, isAlive: isAlive, cells: nil)
     var row: [FieldValue]?
-    if isAlive, let table { row = shownRow(of: state, table: table, flags: &stored.flags) }
+    if isAlive, let table {
+      let own = shownRow(of: state, table: table, flags: &stored.flags)
+      row = isApart ? nil : repoint(own)
+    }
     stored.cells = try writeCells(
-      of: state, table: table, isShown: row != nil, writer: last, life: life, flags: stored.flags, names: names)
+      of: state, table: table, row: row, writer: last, stored: stored, names: names)
     return (stored, row)
   }
 
@@ -212,7 +221,7 @@ enum CellVersions {
   }
 
   /// The values of the winners, in the order of the fields.
-  private static func shownRow(of state: RecordState, table: TypeTable, flags: inout Int64) -> [FieldValue] {
+  static func shownRow(of state: RecordState, table: TypeTable, flags: inout Int64) -> [FieldValue] {
     var row = [FieldValue](repeating: .null, count: table.fieldNames.count)
     for cell in table.cells {
       guard let winner = state.winner(of: cell.name, strategy: cell.strategy) else { continue }
@@ -227,26 +236,36 @@ enum CellVersions {
     return row
   }
 
+  /// The winner of a cell, if the row shows just its values.
+  private static func shown(
+    in row: [FieldValue]?, _ name: String, of state: RecordState, _ table: TypeTable?
+  ) -> Write? {
+    guard let row, let cell = table?.cell(name), let winner = state.winner(of: name, strategy: cell.strategy),
+      winner.value.values == cell.fields.map({ row[$0] })
+    else { return nil }
+    return winner
+  }
+
   private static func writeCells(
-    of state: RecordState, table: TypeTable?, isShown: Bool, writer: Write, life: UInt64, flags: Int64,
+    of state: RecordState, table: TypeTable?, row: [FieldValue]?, writer: Write, stored: StoredRecord,
     names: some WriterNames
   ) throws -> [UInt8]? {
-    let baseIsWeak = flags & StoredRecord.weakFlag != 0
+    let baseIsWeak = stored.flags & StoredRecord.weakFlag != 0
     var exceptions: [(name: String, writes: [Write], winner: Write?)] = []
-    let known = isShown ? (table?.cells.map(\.name) ?? []) : []
+    let known = stored.isAlive ? (table?.cells.map(\.name) ?? []) : []
     for cell in Set(state.cells.keys).union(known).sorted() {
       let writes = state.cells[cell] ?? []
-      let strategy = table?.cell(cell)?.strategy ?? .merge
-      // The row of an owned type may be another set's, so that no value of the record's own stands there.
-      let fits =
-        isShown && table?.cell(cell) != nil && table?.owner == nil && flags & StoredRecord.quarantinedFlag == 0
-      if isShown, writes.count == 1, writes[0].name == writer.name, writes[0].life == life,
-        cell == CellName.alive || fits,
+      // The write whose values the row shows, so that they need not be kept a second time. The row of an owned type may be
+      // another set's, so that no value of the record's own stands there.
+      let isOwnRow = stored.flags & StoredRecord.quarantinedFlag == 0 && table?.owner == nil
+      let inRow = isOwnRow ? shown(in: row, cell, of: state, table) : nil
+      if row != nil, writes.count == 1, writes[0].name == writer.name, writes[0].life == stored.life,
+        cell == CellName.alive || inRow != nil,
         writes[0].isWeak == (baseIsWeak || cell != CellName.alive && writes[0].value.values.allSatisfy(\.isNull))
       {
         continue
       }
-      exceptions.append((cell, writes, fits ? state.winner(of: cell, strategy: strategy) : nil))
+      exceptions.append((cell, writes, inRow))
     }
     if exceptions.isEmpty { return nil }
     var out = ByteWriter()

@@ -22,6 +22,35 @@ enum EngineTables {
       name TEXT NOT NULL UNIQUE
     ) STRICT;
 
+    -- Facts that two records of one type are one thing, as records of a type of the engine's own; see AliasFact.
+    INSERT INTO sync_type(number, name) VALUES (1, 'sync_alias');
+    CREATE TABLE sync_alias(
+      id TEXT PRIMARY KEY NOT NULL,
+      type TEXT,
+      first TEXT,
+      second TEXT
+    ) STRICT, WITHOUT ROWID;
+
+    -- A record that is one thing with another one, which shows in its place. `hides` 1: the one that shows is hidden
+    -- (its field `hidden` is 1) though not every member of the group is.
+    CREATE TABLE sync_merged(
+      type INTEGER NOT NULL,
+      id TEXT NOT NULL,
+      survivor TEXT NOT NULL,
+      hides INTEGER NOT NULL,
+      PRIMARY KEY(type, id)
+    ) STRICT, WITHOUT ROWID;
+
+    -- The key of a record that shows, by one of its type's rules of uniqueness: equal keys are duplicates.
+    CREATE TABLE sync_unique(
+      type INTEGER NOT NULL,
+      rule INTEGER NOT NULL,
+      key BLOB NOT NULL,
+      id TEXT NOT NULL,
+      PRIMARY KEY(type, rule, key, id)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX sync_unique_of_record ON sync_unique(type, id);
+
     -- A replica that we heard of: whose it is, and up to which seq its changesets are received (stored here), applied
     -- (in the cells) and in the base (no longer held one by one).
     CREATE TABLE sync_replica(
@@ -64,7 +93,8 @@ enum EngineTables {
     -- What decides one record. `writer` is the position of the changeset that wrote every cell not named in `cells`,
     -- and whose values the row of the type's table shows; it made the record alive. `modified` is the position of the
     -- last change that shows. `flags` 1: the writer's operation was weak, 2: a value does not fit its column, 4: an
-    -- edit is listed in sync_conflict, 8: the record has owned sets. `cells`
+    -- edit is listed in sync_conflict, 8: the record has owned sets, 16: alive and merged into another record, so that it
+    -- has no row. `cells`
     -- is null, or names the cells that other changesets wrote and the concurrent writes that lost (see CellVersions).
     CREATE TABLE sync_record(
       type INTEGER NOT NULL,
@@ -230,14 +260,21 @@ enum EngineTables {
       FROM sync_record r
       JOIN sync_type t ON t.number = r.type
       JOIN sync_author a ON a.position = r.writer
-      WHERE r.alive = 1 AND r.life = 1
+      WHERE r.alive = 1 AND r.life = 1 AND substr(t.name, 1, 5) <> 'sync_'
       UNION ALL
       SELECT a.name || '-' || t.name || '-' || o.id, t.name, o.id, 'id', NULL, o.id,
              a.member, a.device, a.edited_at, o.made
       FROM sync_owned o
       JOIN sync_type t ON t.number = o.type
       JOIN sync_author a ON a.position = o.made
-      WHERE o.shown = 1;
+      WHERE o.shown = 1
+      UNION ALL
+      SELECT a.name || '-sync_alias-' || f.id, f.type, f.second, 'id', f.second, f.first,
+             a.member, a.device, a.edited_at, r.writer
+      FROM sync_alias f
+      JOIN sync_record r ON r.type = 1 AND r.id = f.id
+      JOIN sync_author a ON a.position = r.writer
+      WHERE r.life = 1;
 
     -- Who made each record and who changed it last; for reading.
     CREATE VIEW sync_provenance AS

@@ -26,6 +26,8 @@ struct Facts {
     case needsSnapshot = "needs_snapshot"
     case pairingSalt = "pairing_salt"
     case digest
+    /// The version of the schema whose rules the index of keys was made by.
+    case indexedSchema = "indexed_schema"
   }
 
   func bytes(_ name: Name) throws -> [UInt8]? {

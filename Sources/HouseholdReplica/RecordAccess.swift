@@ -125,6 +125,8 @@ package final class RecordAccess {
   /// Sets the named fields, and makes the record if it is not there; returns whether it was made.
   package func put(_ type: RecordType, _ id: String, _ fields: [(name: String, value: FieldValue)]) throws -> Bool {
     try transaction {
+      // A write to a record that is one thing with another goes to the one that shows.
+      let id = try survivor(of: id, type) ?? id
       let exists = try connection.integer("SELECT 1 FROM \(table(type)) WHERE id = ?", .text(id)) != nil
       let names = fields.map { SchemaTables.quoted($0.name) }
       if exists {
@@ -142,6 +144,17 @@ package final class RecordAccess {
       try statement.run()
       return true
     }
+  }
+
+  /// The id of the record that shows in the place of this one; nil if it is one thing with no other.
+  package func survivor(of id: String, _ type: RecordType) throws -> String? {
+    try connection.text(
+      """
+      SELECT m.survivor FROM sync_merged m
+      JOIN sync_type t ON t.number = m.type
+      JOIN sync_record r ON r.type = m.type AND r.id = m.id
+      WHERE t.name = ? AND m.id = ? AND r.flags & \(StoredRecord.mergedFlag)
+      """, .text(type.name), .text(id))
   }
 
   /// Runs SQL as it stands, as any other program would; gives no rows.

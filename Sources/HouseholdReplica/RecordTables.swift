@@ -127,6 +127,7 @@ struct TypeRegistry {
       let (number, name) = (statement.integer(0), statement.text(1))
       numbers[name] = number
       names[number] = name
+      if name == AliasFact.typeName { tables[number] = TypeTable(number: number, type: AliasFact.recordType) }
     }
     let ownerships = schema.ownerships
     for type in schema.types {

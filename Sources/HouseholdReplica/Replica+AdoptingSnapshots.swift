@@ -42,6 +42,8 @@ extension Replica {
         try facts.set(.needsSnapshot, .integer(0))
         try setToken(token, of: peer)
         _ = try applyReady()
+        try readDuplicatesAgain()
+        _ = try sealInTransaction(now: now)
       }
     } catch let violation as Violation {
       // What contradicts itself is not kept: the next attempt starts from the first page.

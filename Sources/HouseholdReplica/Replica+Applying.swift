@@ -28,6 +28,8 @@ extension Replica {
     -> Bool
   {
     for index in operation.values.indices where !table.fits(operation.values[index], field: index) { return false }
+    let place = RecordPlace(type: table.number, id: operation.id)
+    if duplicates.concerns(place, row: operation.values) { return false }
     let stored = StoredRecord(
       writer: header.position, modified: header.position, flags: operation.isWeak ? StoredRecord.weakFlag : 0,
       life: operation.life, isAlive: true, cells: nil)
@@ -35,6 +37,7 @@ extension Replica {
       return false
     }
     try table.write(operation.id, operation.values, on: connection)
+    duplicates.note(place, isNew: true)
     return true
   }
 
@@ -77,7 +80,11 @@ extension Replica {
   func keep(
     _ state: RecordState, of place: RecordPlace, table: TypeTable?, earlierFlags: Int64
   ) throws -> [FieldValue]? {
-    var (stored, row) = try CellVersions.encode(state, table: table, names: self)
+    if duplicates.isMember(place) { return try keepMember(state, of: place, table: table, flags: earlierFlags) }
+    var (stored, row) = try CellVersions.encode(state, table: table, names: self) { row in
+      duplicates.repointed(row, of: place.type)
+    }
+    duplicates.note(place, isNew: row != nil)
     // One write in each cell of a live record cannot have lost against another.
     let isPlain = stored.isAlive && state.cells.values.allSatisfy { $0.count == 1 }
     let hadConflicts = earlierFlags & StoredRecord.conflictFlag != 0

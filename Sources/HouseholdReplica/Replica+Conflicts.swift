@@ -8,22 +8,29 @@ extension Replica {
     let conflicts = try state.conflicts(
       strategy: { table?.cell($0)?.strategy ?? .merge }, coverage: self)
     try connection.run("UPDATE sync_conflict SET open = 0 WHERE type = ? AND id = ?", .integer(type), .text(id))
-    guard !conflicts.isEmpty, let typeName = registry.name(of: type) else { return false }
-    let key = RecordKey(type: typeName, id: id)
-    for conflict in conflicts {
-      let name = hexadecimal(cryptography.sha256(conflict.identity(of: key)).prefix(8))
-      try connection.run(
-        """
-        INSERT INTO sync_conflict(conflict, type, id, field, kept, kept_position, lost, lost_position, open)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 1) ON CONFLICT(conflict) DO UPDATE SET
-          kept = excluded.kept, kept_position = excluded.kept_position, open = 1
-        """, .text(name), .integer(type), .text(id), .text(conflict.cell),
-        try conflict.kept.map { .text(try object(of: $0, cell: conflict.cell, table: table)) } ?? .null,
-        try conflict.kept.map { .integer(try number(of: $0.name)) } ?? .null,
-        .text(try object(of: conflict.lost, cell: conflict.cell, table: table)),
-        .integer(try number(of: conflict.lost.name)))
-    }
+    guard !conflicts.isEmpty, registry.name(of: type) != nil else { return false }
+    for conflict in conflicts { try list(conflict, owner: id, at: id, type: type, table: table) }
     return true
+  }
+
+  /// Lists a conflict about a record that shows as `id`; the member of its group that lost may be another one.
+  func list(_ conflict: Conflict, owner: String, at id: String, type: Int64, table: TypeTable?) throws {
+    try connection.run(
+      """
+      INSERT INTO sync_conflict(conflict, type, id, field, kept, kept_position, lost, lost_position, open)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 1) ON CONFLICT(conflict) DO UPDATE SET
+        id = excluded.id, kept = excluded.kept, kept_position = excluded.kept_position, open = 1
+      """, .text(conflictName(conflict, owner: RecordKey(type: registry.name(of: type) ?? "", id: owner))),
+      .integer(type), .text(id), .text(conflict.cell),
+      try conflict.kept.map { .text(try object(of: $0, cell: conflict.cell, table: table)) } ?? .null,
+      try conflict.kept.map { .integer(try number(of: $0.name)) } ?? .null,
+      .text(try object(of: conflict.lost, cell: conflict.cell, table: table)),
+      .integer(try number(of: conflict.lost.name)))
+  }
+
+  /// What people call the conflict, on every device.
+  func conflictName(_ conflict: Conflict, owner: RecordKey) -> String {
+    hexadecimal(cryptography.sha256(conflict.identity(of: owner)).prefix(8))
   }
 
   /// The fields of a cell with the values of a write, as a JSON object; bytes as hexadecimal digits.
@@ -58,6 +65,7 @@ extension Replica {
       guard before.life > 0 else { return }
       try note("id", .null, .text(operation.id), type: type, id: operation.id, header: header)
     case .update:
+      let before = try stateOfAll(before, at: RecordPlace(type: type, id: operation.id), table: table)
       for (field, value) in zip(fields, operation.values) {
         let earlier = try shownBefore(field, in: before, table: table)
         // Of a group only what differs is a change, though all of it was written.

@@ -38,15 +38,19 @@ extension Replica {
           "INSERT INTO sync_membership(hash, bytes) VALUES (?, ?)", .bytes(hash.bytes), .bytes(bytes))
       }
       let before = membershipState
+      let couldWriteFacts = mayWriteFacts
       membershipLog = log
       membershipState = MembershipEvaluation.state(of: log)
       try writeNames()
+      if mayWriteFacts && !couldWriteFacts { duplicates.mustLookThroughKeys = true }
       if membershipState.schema != before.schema {
         let former = registry
         try SchemaTables.adopt(membershipState.schema, on: connection)
         registry = try TypeRegistry(schema: membershipState.schema, connection: connection)
+        duplicates = try Duplicates(connection, registry: registry, schema: membershipState.schema)
         try showParked(earlier: former)
         try adoptOwnership(before: former)
+        duplicates.noteAll()
       }
       digestCache = nil
       return true

@@ -150,7 +150,8 @@ extension Replica {
     } else {
       row = own
     }
-    try write(row, of: place, table: table, sealedThrough: number)
+    try write(
+      row.map { duplicates.repointed($0, of: place.type) }, of: place, table: table, sealedThrough: number)
     for claim in claims {
       let shows = winner.map { $0.owner.hasSameBytes(as: claim.owner) } ?? false
       if shows != claim.isShown {

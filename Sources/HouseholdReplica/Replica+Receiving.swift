@@ -20,7 +20,8 @@ extension Replica {
       let applied = stored > 0 ? try applyReady(fresh: fresh) : 0
       if applied < stored { try boundWaiting() }
       if let token { try setToken(token, of: peer) }
-      return Reception(stored: stored, applied: applied, vectors: replicas.vectors, sealed: sealed)
+      let found = try sealInTransaction(now: now)
+      return Reception(stored: stored, applied: applied, vectors: replicas.vectors, sealed: sealed || found)
     }
   }
 

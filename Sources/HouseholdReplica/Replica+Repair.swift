@@ -56,7 +56,7 @@ extension Replica {
       throw ReplicaError(.notFound, "There never was a \(key.type) \(key.id) here.")
     }
     guard !state.isAlive else { throw ReplicaError(.badValue, "The \(key.type) \(key.id) is not deleted.") }
-    try makeAgain(row(of: state, table: table), key, table: table, state: state, now: now)
+    try makeAgain(rowOfAll(key, state, table: table), key, table: table, state: state, now: now)
   }
 
   /// The rows that are taken, if the conflict is about a set and one is taken; nil leaves the decision to others.
@@ -74,7 +74,9 @@ extension Replica {
 
   /// Undoes one change by a new one: its field gets the value from before; a deletion is undone by restoring.
   package func revert(_ change: String, now: Instant) throws {
-    let found = try write { try self.change(change) }
+    if let fact = Self.factID(ofChange: change) { return try write { try part(fact, now: now) } }
+    var found = try write { try self.change(change) }
+    found.key = survivor(of: found.key)
     guard let field = found.field else { return try restore(found.key, now: now) }
     try write {
       let table = try requireTable(found.key.type)
@@ -88,7 +90,8 @@ extension Replica {
         throw ReplicaError(.notFound, "The \(found.key.type) \(found.key.id) is deleted; restore it first.")
       }
       let cell = table.type.cellFields(of: field)
-      var values = cell.map { name in table.index(of: name).map { row(of: state, table: table)[$0] } ?? .null }
+      let shown = try rowOfAll(found.key, state, table: table)
+      var values = cell.map { name in table.index(of: name).map { shown[$0] } ?? .null }
       if let place = cell.firstIndex(of: field), table.fits(found.from, field: index) { values[place] = found.from }
       try show(values, cell: cell[0], of: found.key, table: table, state: state, now: now)
     }
@@ -104,7 +107,7 @@ extension Replica {
   }
 
   /// What is decided must be decided about what is sealed: an edit that waits would not be in the cells yet.
-  private func requireSealed(_ key: RecordKey, number: Int64) throws {
+  func requireSealed(_ key: RecordKey, number: Int64) throws {
     let waiting = try connection.integer(
       "SELECT 1 FROM sync_outbox WHERE type = ? AND id = ? LIMIT 1", .integer(number), .text(key.id))
     guard waiting == nil else {
@@ -123,8 +126,9 @@ extension Replica {
     let key = RecordKey(type: type, id: statement.text(1))
     let table = try requireTable(type)
     guard let state = try state(of: key) else { throw ReplicaError(.notFound, "There is no open conflict \(name).") }
-    let all = try state.conflicts(strategy: { table.cell($0)?.strategy ?? .merge }, coverage: self)
-    let found = all.first { hexadecimal(cryptography.sha256($0.identity(of: key)).prefix(8)) == name }
+    let found = try openConflicts(of: key, state, table: table).first {
+      conflictName($0.conflict, owner: RecordKey(type: type, id: $0.owner)) == name
+    }?.conflict
     guard let found else { throw ReplicaError(.notFound, "There is no open conflict \(name).") }
     return (key, found, state)
   }
@@ -175,7 +179,7 @@ extension Replica {
     guard let cell = table.cell(name) else {
       throw ReplicaError(.notFound, "The schema here does not know \(key.type).\(name).")
     }
-    var row = row(of: state, table: table)
+    var row = try rowOfAll(key, state, table: table)
     var bits: UInt64 = 0
     for (index, value) in zip(cell.fields, values) {
       guard table.fits(value, field: index) else {

@@ -8,7 +8,7 @@ extension Replica {
   @discardableResult
   package func seal(now: Instant) throws -> Bool {
     lastNow = now
-    if try outbox.isEmpty() { return false }
+    if try outbox.isEmpty() && !duplicates.isDirty { return false }
     return try write { try sealInTransaction(now: now) }
   }
 
@@ -26,7 +26,11 @@ extension Replica {
     var sealed = false
     while true {
       let rows = try outbox.chunk()
-      guard !rows.isEmpty else { return sealed }
+      guard !rows.isEmpty else {
+        // What was found to be one thing is written down in a changeset of its own.
+        if try settleDuplicates(now: now) { continue }
+        return sealed
+      }
       sealed = true
       let chunk = rows.prefix(Outbox.chunkRows)
       let ahead = rows.count > chunk.count ? rows.last : nil
@@ -47,12 +51,19 @@ extension Replica {
         later[RecordPlace(type: row.type, id: row.id), default: []].append(row)
       }
       var run = try reader.run(chunk[range], laterRows: later) { place in
-        if let state = sealed[place] { return EditReader.Known(state) }
-        let stored = try StoredRecord.read(type: place.type, id: place.id, on: connection)
-        return EditReader.Known(
-          life: stored?.life ?? 0, isAlive: stored?.isAlive ?? false, isKnown: stored != nil)
+        var known: EditReader.Known
+        if let state = sealed[place] {
+          known = EditReader.Known(state)
+        } else {
+          let stored = try StoredRecord.read(type: place.type, id: place.id, on: connection)
+          known = EditReader.Known(
+            life: stored?.life ?? 0, isAlive: stored?.isAlive ?? false, isKnown: stored != nil)
+        }
+        if known.isAlive && duplicates.isHidden(place) { known.isAlive = duplicates.standing.contains(place) }
+        return known
       }
       try addSets(to: &run, of: chunk[range], laterRows: later, touched: touched, sealed: sealed, reader: reader)
+      try routeToSurvivors(&run, sealed)
       let goesOn =
         index == cuts.count - 1 && ahead.map { Self.isSameRun(chunk[range.upperBound - 1].at, $0.at) } ?? false
       let editedAt = Instant(milliseconds: run.editedAt)
@@ -219,11 +230,14 @@ extension Replica {
   private func record(
     _ edit: EditReader.Edit, header: ChangesetHeader, insertion: Statement, into sealed: inout SealedRecords
   ) throws {
-    if edit.isNew && edit.kind == .insert && edit.table.owner == nil {
+    let place = RecordPlace(type: edit.table.number, id: edit.id)
+    if edit.isNew && edit.kind == .insert && edit.table.owner == nil && !duplicates.concerns(place, row: edit.values) {
       let stored = StoredRecord(
         writer: header.position, modified: header.position, flags: edit.isWeak ? StoredRecord.weakFlag : 0,
         life: edit.life, isAlive: true, cells: nil)
-      if try stored.writeIfNew(type: edit.table.number, id: edit.id, using: insertion, on: connection) { return }
+      if try stored.writeIfNew(type: edit.table.number, id: edit.id, using: insertion, on: connection) {
+        return duplicates.note(place, isNew: true)
+      }
     }
     let operation = Operation(
       kind: edit.kind, isWeak: edit.isWeak, shape: 0, id: edit.id, life: edit.life, values: edit.values,
@@ -236,6 +250,6 @@ extension Replica {
     for (cell, write) in operation.writes(name: header.name, stamp: header.stamp, fields: edit.fields, type: type) {
       try state.merge(write, cell: cell, coverage: self)
     }
-    sealed.keep(state, of: RecordPlace(type: edit.table.number, id: edit.id), table: edit.table)
+    sealed.keep(state, of: place, table: edit.table)
   }
 }

@@ -222,7 +222,7 @@ extension Replica {
     if stored.flags & StoredRecord.conflictFlag != 0 { flags |= SnapshotRow.Flag.conflict }
     if stored.flags & StoredRecord.setsFlag != 0 { flags |= SnapshotRow.Flag.sets }
     var row: [FieldValue] = []
-    if stored.isAlive, let table {
+    if stored.isAlive, stored.flags & StoredRecord.mergedFlag == 0, let table {
       flags |= SnapshotRow.Flag.row
       row.reserveCapacity(table.fieldNames.count)
       for column in 0..<Int32(table.fieldNames.count) { row.append(statement.value(column + 7)) }

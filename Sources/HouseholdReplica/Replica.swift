@@ -12,6 +12,8 @@ package final class Replica {
   let outbox: Outbox
   let cryptography: any Cryptography
   private let signer: (any DeviceSigner)?
+  /// Whether this device's key is here, so that something can be sealed.
+  var canSeal: Bool { signer != nil }
   /// Where the file lies.
   package let path: String
   /// Whose replica it is.
@@ -32,6 +34,8 @@ package final class Replica {
   var held: Set<ChangesetName> = []
   /// What each member deleted just now.
   var tallies: [MemberID: DeletionTally] = [:]
+  /// Which records are one thing, and what of that is to be looked at.
+  var duplicates: Duplicates
   /// How many changes of the changeset at hand were written into the history: part of a change's name.
   var changesInChangeset = 0
   /// What went wrong last with the file, for status.
@@ -59,6 +63,7 @@ package final class Replica {
     membershipLog = try Self.loadMembership(connection, household: identity.household, cryptography: cryptography)
     membershipState = MembershipEvaluation.state(of: membershipLog)
     registry = try TypeRegistry(schema: membershipState.schema, connection: connection)
+    duplicates = try Duplicates(connection, registry: registry, schema: membershipState.schema)
     held = try readHeld()
   }
 
@@ -152,6 +157,7 @@ package final class Replica {
     membershipLog = try Self.loadMembership(connection, household: identity.household, cryptography: cryptography)
     membershipState = MembershipEvaluation.state(of: membershipLog)
     registry = try TypeRegistry(schema: membershipState.schema, connection: connection)
+    duplicates = try Duplicates(connection, registry: registry, schema: membershipState.schema)
     digestCache = nil
     held = try readHeld()
     tallies = [:]

@@ -22,6 +22,8 @@ package struct StatusFacts: Sendable {
   package var attention: Int64 = 0
   /// The first of them.
   package var attentionItems: [AttentionItem] = []
+  /// Records that show as hidden for others that were not.
+  package var hiddenTwins: [RecordKey] = []
   package var vectors: StoreVectors
   /// Own changesets: the replica ids of this device and their last seq.
   package var own: VersionVector
@@ -84,7 +86,7 @@ package struct StatusFacts: Sendable {
       result.recordCounts.append((type: type.name, count: count))
     }
     if !membership.admits(identity.device) { result.ending = Self.ending(of: identity, in: log, membership) }
-    let known = Set(membership.schema.types.map(\.name))
+    let known = Set(membership.schema.types.map(\.name) + [AliasFact.typeName])
     for (name, number) in try TypeRegistry(schema: membership.schema, connection: connection).all
     where !known.contains(name) && !name.hasPrefix("sync_") {
       result.parked +=
@@ -93,8 +95,21 @@ package struct StatusFacts: Sendable {
     }
     result.attention = try connection.integer("SELECT count(*) FROM sync_attention") ?? 0
     result.attentionItems = try AttentionItem.all(on: connection, limit: Int64(Limits.attentionShown))
+    result.hiddenTwins = try readHiddenTwins(connection)
     try result.readPeers(connection, replicas: replicas)
     return result
+  }
+
+  private static func readHiddenTwins(_ connection: Connection) throws -> [RecordKey] {
+    let statement = try connection.statement(
+      """
+      SELECT DISTINCT t.name, m.survivor FROM sync_merged m JOIN sync_type t ON t.number = m.type
+      WHERE m.hides = 1 ORDER BY t.name, m.survivor
+      """)
+    defer { statement.reset() }
+    var keys: [RecordKey] = []
+    while try statement.step() { keys.append(RecordKey(type: statement.text(0), id: statement.text(1))) }
+    return keys
   }
 
   private static func ending(

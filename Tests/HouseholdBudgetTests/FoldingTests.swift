@@ -1,5 +1,6 @@
 import Foundation
 import HouseholdBudget
+import HouseholdRecords
 import Testing
 
 @Suite struct FoldingTests {

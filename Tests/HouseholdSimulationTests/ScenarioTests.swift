@@ -19,7 +19,7 @@ struct ScenarioTests {
     return try Scenario.Step(.object(common.merging(keys) { $1 }))
   }
 
-  @Test(arguments: ["01", "02", "05", "08", "13", "16", "24"])
+  @Test(arguments: ["01", "02", "05", "06", "08", "13", "16", "24"])
   func `the scenario holds`(number: String) throws {
     let outcome = try ScenarioRunner.run(Self.scenario(number))
 
@@ -118,6 +118,21 @@ struct ScenarioTests {
 
     let outcome = try ScenarioRunner.run(scenario)
     #expect(outcome.holds, "\(outcome.line)")
+  }
+
+  @Test func `06 holds when the partners meet only in the other's direction, in any spelling`() throws {
+    for (seed, spelling) in ["CAFÉ & BARS", " cafe\u{301} & Bars", "Café\u{a0}&  bars"].enumerated() {
+      var scenario = try Self.scenario("06")
+      for index in scenario.steps.indices where scenario.steps[index].keys["id"]?.text == "cB-1" {
+        guard case .object(var keys) = scenario.steps[index].keys else { continue }
+        keys["fields"] = .object(["name": .text(spelling)])
+        scenario.steps[index].keys = .object(keys)
+      }
+      scenario.nodes.reverse()
+
+      let outcome = try ScenarioRunner.run(scenario, options: .init(seed: UInt64(seed)))
+      #expect(outcome.holds, "\(spelling): \(outcome.line)")
+    }
   }
 
   @Test(arguments: [

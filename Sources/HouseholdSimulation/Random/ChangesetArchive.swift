@@ -60,8 +60,8 @@ struct ChangesetArchive: Coverage {
       for operation in changeset.operations {
         let shape = changeset.shapes[operation.shape]
         let key = RecordKey(type: shape.type, id: operation.id)
-        let list = operation.writes(
-          name: name, stamp: changeset.stamp, fields: shape.fields, type: schema.type(shape.type))
+        let type = shape.type == AliasFact.typeName ? AliasFact.recordType : schema.type(shape.type)
+        let list = operation.writes(name: name, stamp: changeset.stamp, fields: shape.fields, type: type)
         writes += list.map { (key, $0.cell, $0.write) }
       }
     }

@@ -14,6 +14,8 @@ struct EditGenerator {
 
   func value(of field: FieldDefinition, _ random: inout SeededRandom) -> FieldValue {
     if random.oneIn(6) { return .null }
+    if field.name == "name" { return .text(random.pick(["Pets", "pets ", "PETS", "Dog"])) }
+    if field.name == "parent" && random.oneIn(2) { return .null }
     switch field.kind {
     case .text, nil:
       let texts = [

@@ -16,7 +16,7 @@ package struct SeedOutcome: Hashable, Sendable {
 /// A household to which things happen at random, all from one seed.
 ///
 /// Left out because they are not built yet: removals and cutoffs (D5), restores and clones (D4), compaction and long
-/// absences (D9), duplicates and their merging (D8), the brake (D1), schema additions.
+/// absences (D9), the brake (D1), schema additions.
 package final class RandomHousehold {
   /// How large a run is.
   package struct Size: Hashable, Sendable {
@@ -152,6 +152,37 @@ package final class RandomHousehold {
   /// Looking at the digest at any time must not change what it is at another.
   private func lookAtDigest(_ device: SimulatedDevice) throws -> String {
     String(hexadecimal(try device.replica.computeDigest().bytes).prefix(8))
+  }
+
+  /// A conflict is decided, what was deleted comes back, or what was joined is parted.
+  private func decide(_ device: SimulatedDevice) throws -> String {
+    let now = world.wall(device)
+    var merges: [String] = []
+    var deleted: [RecordKey] = []
+    try device.access.history(nil) { change in
+      if change.change.contains("-\(AliasFact.typeName)-") { merges.append(change.change) }
+      if change.field == nil { deleted.append(RecordKey(type: change.type, id: change.id)) }
+    }
+    let conflicts = try device.access.conflicts(includingClosed: false)
+    do {
+      switch random.below(3) {
+      case 0 where !conflicts.isEmpty:
+        let conflict = random.pick(conflicts).conflict
+        try device.replica.resolve(conflict, random.oneIn(2) ? .mine : .theirs, now: now)
+        return "\(device.name) decides \(conflict)"
+      case 1 where !deleted.isEmpty:
+        let key = random.pick(deleted)
+        try device.replica.restore(key, now: now)
+        return "\(device.name) restores \(key)"
+      case 2 where !merges.isEmpty:
+        let merge = random.pick(merges)
+        try device.replica.revert(merge, now: now)
+        return "\(device.name) parts \(merge)"
+      default: return "nothing"
+      }
+    } catch let error as ReplicaError where [.databaseLocked, .badValue, .notFound].contains(error.code) {
+      return "\(device.name) may not decide: \(error.message)"
+    }
   }
 
   private func flap(_ device: SimulatedDevice) -> String {

@@ -6,7 +6,7 @@ package enum SimulationSchema {
   /// All types.
   static let types =
     BudgetSchema.schema.types.filter { ["transaction", "split", "category", "note"].contains($0.name) }
-    .map(withoutReferences) + [sample, level, whole]
+    .map(withoutReferences) + [sample, level, whole, label, tag]
 
   /// So many of the types, as the seed picks them: SQLite reads the whole schema whenever a file is opened, so a small
   /// one makes more runs, and few types make more meetings.
@@ -14,6 +14,8 @@ package enum SimulationSchema {
     var chosen = Set(types.shuffled(using: &random).prefix(count).map(\.name))
     // A set needs its owner: by chance alone the two would meet in few runs.
     if chosen.contains("split") || random.oneIn(6) { chosen.formUnion(["transaction", "split"]) }
+    // A tag points to a label.
+    if chosen.contains("tag") { chosen.insert("label") }
     return Schema(name: "simulation", version: 1, types: types.filter { chosen.contains($0.name) })
   }
 
@@ -34,6 +36,20 @@ package enum SimulationSchema {
   /// All fields are one cell.
   private static let whole = RecordType(
     name: "whole", fields: [FieldDefinition("a", .text), FieldDefinition("b", .integer)], strategy: "lastWriterWins")
+
+  /// Two of one name under the same other one are one.
+  private static let label = RecordType(
+    name: "label",
+    fields: [
+      FieldDefinition("name", .text), FieldDefinition("parent", .reference, to: "label"),
+      FieldDefinition("hidden", .boolean), FieldDefinition("size", .integer),
+    ], unique: [UniqueRule(by: ["name"], within: ["parent"])], strategies: ["size": "max"])
+
+  /// Two of one label are one, once the labels are; all fields are one cell.
+  private static let tag = RecordType(
+    name: "tag",
+    fields: [FieldDefinition("label", .reference, to: "label"), FieldDefinition("name", .text)],
+    unique: [UniqueRule(by: ["label", "name"])], strategy: "lastWriterWins")
 
   /// References but to an owner become text, as the types that they point to may be left out; merge makes no difference.
   private static func withoutReferences(_ type: RecordType) -> RecordType {

@@ -7,6 +7,7 @@ extension ScenarioRunner {
   func check(rule: String) throws {
     switch rule {
     case "no_dangling_refs": for device in world.devices { try checkReferences(device) }
+    case "all_refs_to_duplicates_point_to_survivor": for device in world.devices { try checkSurvivors(device) }
     case "splits_sum_to_parent": for device in world.devices { try checkSplits(device) }
     case "every_record_complete": for device in world.devices { try checkComplete(device) }
     case "month_totals_equal_on_all_nodes": try checkMonths()
@@ -30,6 +31,19 @@ extension ScenarioRunner {
         let to = RecordKey(type: target, id: id)
         if tables[to] == nil && !builtIn.contains(to) {
           outcome.failures.append("\(device.name): \(key).\(field.name) points to \(to), which is not there")
+        }
+      }
+    }
+  }
+
+  /// No reference that shows names a record that is one thing with another one.
+  private func checkSurvivors(_ device: SimulatedDevice) throws {
+    let tables = try device.tables()
+    for key in tables.keys.sorted() {
+      for (field, value) in zip(try type(key.type).fields, tables[key] ?? []) {
+        guard field.kind == .reference, let target = field.to, let id = value.text else { continue }
+        if let survivor = try device.access.survivor(of: id, type(target)) {
+          outcome.failures.append("\(device.name): \(key).\(field.name) points to \(id), not to \(survivor)")
         }
       }
     }

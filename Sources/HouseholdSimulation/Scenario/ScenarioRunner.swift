@@ -217,12 +217,22 @@ package final class ScenarioRunner {
   /// The records that have these values.
   func records(_ device: SimulatedDevice, type: RecordType, where conditions: ScenarioJSON) throws -> [ShownRecord] {
     var wanted: [(field: String, value: FieldValue)] = []
+    var names: [(index: Int, name: String)] = []
     for (name, json) in conditions.members {
       guard let field = type.field(name) else { throw NotBuilt("the field \(type.name).\(name)") }
+      if let same = json["$same_name_as"]?.text, let index = type.fields.firstIndex(of: field) {
+        names.append((index, same))
+        continue
+      }
       wanted.append((name, try ScenarioValues.value(json, for: field)))
     }
     var found: [ShownRecord] = []
-    try device.access.forEach(type, where: wanted) { found.append($0) }
+    try device.access.forEach(type, where: wanted) { record in
+      let isNamed = names.allSatisfy { index, name in
+        record.values[index].text.map { Folding.areSame($0, name) } ?? false
+      }
+      if isNamed { found.append(record) }
+    }
     return found
   }
 }
