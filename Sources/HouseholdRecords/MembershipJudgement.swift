@@ -46,6 +46,8 @@ struct MembershipJudgement {
   var schema: Schema = .empty
   var acts: [Act] = []
   var losses: [Loss] = []
+  /// What took the right to write from someone.
+  var withdrawals: [Withdrawal] = []
   var namesGiven = 0
 
   init(graph: MembershipGraph, overtaken: Set<Int>) {

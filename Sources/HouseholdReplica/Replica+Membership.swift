@@ -32,19 +32,24 @@ extension Replica {
       var log = membershipLog
       let added = try log.add(entries, cryptography: cryptography)
       if added.isEmpty { return false }
+      // What was edited before this was known belongs to the membership of before.
+      if try !outbox.isEmpty(), membershipLog.count > 0 { _ = try sealInTransaction(now: lastNow) }
       for hash in added {
         guard let bytes = log.entry(hash)?.signed.bytes else { continue }
         try connection.run(
           "INSERT INTO sync_membership(hash, bytes) VALUES (?, ?)", .bytes(hash.bytes), .bytes(bytes))
       }
       let before = membershipState
+      let rights = admission.rights
       membershipLog = log
-      membershipState = MembershipEvaluation.state(of: log)
+      (membershipState, admission.rights) = MembershipEvaluation.evaluate(log)
       try writeNames()
       if membershipState.schema != before.schema {
         try SchemaTables.adopt(membershipState.schema, on: connection)
         registry = try TypeRegistry(schema: membershipState.schema, connection: connection)
       }
+      try protect(before: before)
+      try readmit(since: rights)
       digestCache = nil
       return true
     }

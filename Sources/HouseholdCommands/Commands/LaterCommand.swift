@@ -16,9 +16,6 @@ struct LaterCommand: Command {
 
   /// All of them.
   static let all: [LaterCommand] = [
-    LaterCommand("promote", group: .household, "Make a member an owner."),
-    LaterCommand("demote", group: .household, "Take a role back."),
-    LaterCommand("leave", group: .household, "Leave the household."),
     LaterCommand("held", group: .sync, "List changes that were received and not applied."),
     LaterCommand("approve", group: .sync, "Apply a held change."),
     LaterCommand("reject", group: .sync, "Refuse a held change."),
