@@ -47,12 +47,15 @@ extension Replica {
   /// Takes the writes out of the records, the history and the list of conflicts.
   func withdraw(_ out: Withdrawn) throws {
     let places = (out.isUnread ? out.places.union(try placesWritten(by: out)) : out.places).sorted()
-    for position in out.positions {
-      try connection.run("DELETE FROM sync_change WHERE position = ?", .integer(position))
-      try connection.run("DELETE FROM sync_conflict WHERE lost_position = ?1", .integer(position))
-      try connection.run(
-        "UPDATE sync_conflict SET kept = NULL, kept_position = NULL WHERE kept_position = ?", .integer(position))
-    }
+    let positions = "[" + out.positions.map(String.init).joined(separator: ",") + "]"
+    try connection.run(
+      "DELETE FROM sync_change WHERE position IN (SELECT value FROM json_each(?))", .text(positions))
+    // What still is a conflict is listed anew with its record.
+    try connection.run(
+      """
+      DELETE FROM sync_conflict WHERE lost_position IN (SELECT value FROM json_each(?1))
+        OR kept_position IN (SELECT value FROM json_each(?1))
+      """, .text(positions))
     for start in stride(from: 0, to: places.count, by: Self.recordsAtOnce) {
       try recompute(Array(places[start..<min(start + Self.recordsAtOnce, places.count)]), without: out.names)
     }
