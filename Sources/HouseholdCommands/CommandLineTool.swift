@@ -12,10 +12,11 @@ package enum CommandLineTool {
   package static let commands: [any Command] =
     [
       InitCommand(), InviteCommand(), InvitationsCommand(), JoinCommand(), MembersCommand(),
-      RemoveCommand(), RetireCommand(), RenameCommand(), NodeCommand(),
+      RemoveCommand(), RetireCommand(), RenameCommand(), PromoteCommand(), DemoteCommand(),
+      LeaveCommand(), NodeCommand(),
       StatusCommand(), TypesCommand(), SchemaCommand(), ListCommand(), GetCommand(), PutCommand(), DeleteCommand(),
       HistoryCommand(), RevertCommand(), RestoreCommand(), ConflictsCommand(), ResolveCommand(),
-      HeldCommand(), DecideCommand.approve, DecideCommand.reject,
+      HeldCommand(), DecideCommand.approve, DecideCommand.reject, RejectedCommand(),
       ImportCommand(), ExportCommand(), CompletionsCommand(), HelpCommand(), VersionCommand(),
     ] + LaterCommand.all
 

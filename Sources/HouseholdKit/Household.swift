@@ -151,12 +151,15 @@ package struct HouseholdError: Error, Hashable, Sendable, CustomStringConvertibl
   package var remedy: String
   /// Whether it may work later: another program holds the file locked.
   package var isTemporary: Bool
+  /// Whether this device has no right to do it.
+  package var isNotAllowed: Bool
 
   init(_ error: ReplicaError) {
     code = error.code.rawValue
     message = error.message
     remedy = error.remedy
     isTemporary = error.code == .databaseLocked
+    isNotAllowed = error.code == .notAllowed
   }
 
   package var description: String { message }

@@ -7,10 +7,10 @@ internal import HouseholdReplica
 struct Administration {
   let replica: Replica
 
-  private var membership: MembershipState { replica.membershipNow }
+  var membership: MembershipState { replica.membershipNow }
 
   /// Whom a word names: an active member or device, by name or id.
-  private enum Named {
+  enum Named {
     case member(MembershipState.Member)
     case device(MembershipState.Device)
   }
@@ -20,8 +20,8 @@ struct Administration {
     try requireOwner()
     switch try named(word) {
     case .member(let member):
+      try requireOtherOwner(than: member, "be removed")
       guard member.id != replica.identity.member else { throw Self.oneself }
-      try requireOtherOwner(than: member)
       let devices = membership.devices.values.filter { $0.member == member.id }.map(\.id).sorted()
       try end(.member(member.id), .removed, devices: devices, now: now)
     case .device(let device):
@@ -62,11 +62,11 @@ struct Administration {
     _ subject: MembershipEntry.Subject, _ reason: MembershipEntry.Removal.Reason, devices: [DeviceID], now: Instant
   ) throws {
     let removal = MembershipEntry.Removal(
-      subject: subject, reason: reason, cutoffs: devices.map { replica.cutoffs(of: $0) })
+      subject: subject, reason: reason, cutoffs: try devices.map { try replica.cutoffs(of: $0) })
     _ = try replica.state(.removal(removal), at: now)
   }
 
-  private func named(_ word: String) throws -> Named {
+  func named(_ word: String) throws -> Named {
     let members = membership.members.values.filter { $0.state == .active }.sorted { $0.id < $1.id }
     if let member = members.first(where: { $0.name == word || $0.id.description == word }) { return .member(member) }
     let devices = membership.devices.values.filter { $0.state == .active || $0.state == .dormant }
@@ -84,16 +84,18 @@ struct Administration {
 
   /// Throws unless this device's member is an owner.
   func requireOwner() throws {
-    guard membership.members[replica.identity.member]?.role == .owner else {
+    guard membership.isOwner(replica.identity.device) else {
       throw NodeError(.notAllowed, "Only an owner can do this.", remedy: "Ask an owner: household members shows them.")
     }
   }
 
-  private func requireOtherOwner(than member: MembershipState.Member) throws {
-    let owners = membership.members.values.filter { $0.role == .owner && $0.state == .active }
-    guard member.role != .owner || owners.count > 1 else {
+  /// Throws if nobody could let anyone in or out any more.
+  func requireOtherOwner(than member: MembershipState.Member, _ what: String) throws {
+    let owners = Set(membership.devices.keys.filter(membership.isOwner).compactMap { membership.member(of: $0)?.id })
+    guard member.role != .owner || owners.contains(where: { $0 != member.id }) else {
       throw NodeError(
-        .notAllowed, "The last owner cannot be removed.", remedy: "Make another member an owner first.")
+        .notAllowed, "\(member.name) is the last owner and cannot \(what).",
+        remedy: "Make another member an owner first: household promote NAME")
     }
   }
 
@@ -105,7 +107,6 @@ struct Administration {
 
   private static var oneself: NodeError {
     NodeError(
-      .notAllowed, "This is yourself, and the device at hand.",
-      remedy: "Let another owner do it; leaving by oneself is not built yet.")
+      .notAllowed, "This is yourself, and the device at hand.", remedy: "To go yourself: household leave")
   }
 }

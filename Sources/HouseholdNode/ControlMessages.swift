@@ -14,6 +14,14 @@ package enum ControlRequest: Codable, Hashable, Sendable {
   case remove(String)
   /// End one device of a member who stays.
   case retire(String)
+  /// A member may do more: read-only to member, member to owner.
+  case promote(String)
+  /// A member may do less.
+  case demote(String, readOnly: Bool)
+  /// What would happen if this member left.
+  case leavePreview(keep: String)
+  /// This member leaves.
+  case leave(keep: String)
   /// Another name for a member or device.
   case rename(String, to: String)
   /// Add the types and fields of a manifest to the household's schema.
@@ -26,6 +34,8 @@ package enum ControlResponse: Codable, Hashable, Sendable {
   case status(LiveFacts)
   case invitation(InvitationFacts)
   case invitations([InvitationFacts])
+  case role(member: String, role: String)
+  case leaving(LeavingFacts)
   case failed(code: String, message: String, remedy: String)
 }
 

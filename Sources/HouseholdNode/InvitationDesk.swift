@@ -8,7 +8,8 @@ internal import HouseholdTrust
 /// On the replica's thread, like the driver.
 final class InvitationDesk: PairingDesk {
   private let replica: Replica
-  private let keys: NodeKeys
+  /// Changed when this device's member becomes an owner, or is one no longer.
+  var keys: NodeKeys
   private var pairingKeys: [InvitationID: [UInt8]] = [:]
   private var reserved: Set<InvitationID> = []
   let salt: [UInt8]
@@ -31,9 +32,14 @@ final class InvitationDesk: PairingDesk {
 
   /// Makes an invitation.
   func invite(_ wish: Wish, now: Instant) throws -> (code: InvitationCode, invitation: StoredInvitation) {
-    guard keys.authority != nil else {
+    guard replica.membershipNow.isOwner(replica.identity.device) else {
       throw NodeError(
         .notAllowed, "Only an owner's device can invite: it holds the share's key.", remedy: "Ask an owner to invite.")
+    }
+    guard keys.authority != nil else {
+      throw NodeError(
+        .network, "The share's key has not come from another owner's device yet.",
+        remedy: "Leave the node running while another owner's node runs, and try again.")
     }
     var random = SecureRandom()
     let membership = replica.membershipNow
@@ -167,7 +173,7 @@ final class InvitationDesk: PairingDesk {
         MembershipEntry.Join(
           invite: stored.entry,
           device: MembershipEntry.DeviceDescription(name: deviceName, publicKey: guestPublicKey),
-          replaces: replaced.map { replica.cutoffs(of: $0) })), at: now)
+          replaces: try replaced.map { try replica.cutoffs(of: $0) })), at: now)
     let certificate = try authority.issue(for: request, member: stored.member, now: now)
     try replica.setInvitation(invitation, guestKey: guestPublicKey)
     return PairingCompletion(

@@ -46,6 +46,7 @@ package final class Node: @unchecked Sendable {
   private let pairing: PairingHost
   private let mailbox: LinkMailbox
   private let keeper: LinkKeeper
+  private let shareKeys: ShareKeyKeeper
   private let startedAt = SystemClock.now
   private var listener: LinkListener?
   private var listenError: String?
@@ -84,6 +85,10 @@ package final class Node: @unchecked Sendable {
     pairing = PairingHost(desk: desk, hostPublicKey: keys.device.publicKey, log: configuration.log)
     mailbox = LinkMailbox(driver: driver, pairing: pairing)
     keeper = LinkKeeper(driver: driver, links: links, owner: mailbox, given: configuration.peers)
+    shareKeys = ShareKeyKeeper(
+      configuration.directory, replica: replica, driver: driver, desk: desk, log: configuration.log)
+    driver.onShareKey = { [shareKeys] in shareKeys.keep($0) }
+    driver.onMembership = { [shareKeys] in shareKeys.look() }
     pairing.onPaired = { [driver] in driver.membershipChanged() }
     driver.onConnected = { [keeper] in keeper.connected($0) }
     driver.onDisconnected = { [keeper] device, _ in keeper.disconnected(device) }
@@ -97,6 +102,7 @@ package final class Node: @unchecked Sendable {
         self?.answer(request) ?? .failed(code: "nodeNotRunning", message: "The node is stopping.", remedy: "")
       }
       watcher = try ReplicaWatcher(configuration.directory, loop: work) { [weak self] in self?.driver.lookForEdits() }
+      shareKeys.look()
       try listen(first: true)
       driver.lookForEdits()
       keeper.look()
@@ -203,6 +209,15 @@ package final class Node: @unchecked Sendable {
         }
       case .remove(let word): return try administer { try $0.remove(word, now: SystemClock.now) }
       case .retire(let word): return try administer { try $0.retire(word, now: SystemClock.now) }
+      case .promote(let word): return try administerRole { try $0.promote(word, now: SystemClock.now) }
+      case .demote(let word, let readOnly):
+        return try administerRole { try $0.demote(word, toReadOnly: readOnly, now: SystemClock.now) }
+      case .leavePreview(let keep):
+        return .leaving(try Leaving(directory: configuration.directory, replica: replica).preview(keep))
+      case .leave(let keep):
+        let left = try Leaving(directory: configuration.directory, replica: replica).leave(keep, now: SystemClock.now)
+        driver.membershipChanged()
+        return .leaving(left)
       case .rename(let word, let name): return try administer { try $0.rename(word, to: name, now: SystemClock.now) }
       }
     } catch let error as NodeError {
@@ -220,6 +235,12 @@ package final class Node: @unchecked Sendable {
     try act(Administration(replica: replica))
     driver.membershipChanged()
     return .done
+  }
+
+  private func administerRole(_ act: (Administration) throws -> MembershipState.Member) throws -> ControlResponse {
+    let member = try act(Administration(replica: replica))
+    driver.membershipChanged()
+    return .role(member: member.name, role: member.role.rawValue)
   }
 
   private func facts(of invitation: StoredInvitation) throws -> InvitationFacts {

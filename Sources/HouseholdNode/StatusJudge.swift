@@ -48,7 +48,7 @@ package struct StatusJudge {
     for peer in peers { judge(peer) }
     judgeChanges(unacknowledged: unacknowledged)
     judgeHiddenTwins()
-    let worst = findings.max { Self.rank($0) < Self.rank($1) }
+    let worst = findings.filter { $0.severity != "information" }.max { Self.rank($0) < Self.rank($1) }
     let verdict = worst.flatMap { StatusReport.Verdict(rawValue: $0.severity) } ?? .inSync
     let own = facts.membership.devices[facts.identity.device]
     let member = facts.membership.members[facts.identity.member]
@@ -69,8 +69,8 @@ package struct StatusJudge {
         byType: Dictionary(uniqueKeysWithValues: facts.recordCounts.map { ($0.type, $0.count) })),
       changes: StatusReport.Changes(
         unsealed: facts.unsealed, unacknowledged: unacknowledged, parked: Int(facts.parked),
-        held: Int(facts.held),
-        quarantined: Int(facts.quarantined), rejected: 0, waiting: facts.waiting),
+        held: Int(facts.held), quarantined: Int(facts.quarantined),
+        rejected: Int(facts.rejectedOwn + facts.rejectedOthers), waiting: facts.waiting),
       conflicts: Int(facts.conflicts), attention: Int(facts.attention) + facts.hiddenTwins.count,
       digest: facts.digest.map { StatusReport.Digest(words: DigestWords.words($0), hex: hexadecimal($0)) },
       peers: peers, findings: findings)
@@ -188,6 +188,7 @@ package struct StatusJudge {
         "quarantined", .degraded, "\(facts.quarantined) records hold a value that their field cannot hold.",
         remedy: "Write the field anew, on any device.")
     }
+    judgeRejected()
     if let version = facts.membership.unreadableSchema {
       add(
         "schemaBehind", .degraded, "The household uses version \(version) of a schema that needs a newer program.",
@@ -233,6 +234,21 @@ package struct StatusJudge {
       add(
         "attention", .degraded, "\(others) more records need attention.",
         remedy: "Look at those that are named first; the others are named then.")
+    }
+  }
+
+  private mutating func judgeRejected() {
+    if facts.rejectedOwn > 0 {
+      add(
+        "rejected", .degraded, "\(facts.rejectedOwn) changesets of this device were written without the right to.",
+        remedy: "Look at them (household rejected) and ask an owner to adopt them.")
+    }
+    if facts.rejectedOthers > 0 {
+      findings.append(
+        StatusReport.Finding(
+          code: "rejectedOthers", severity: "information", subject: "this device",
+          summary: "\(facts.rejectedOthers) changesets came that their authors had no right to write.",
+          remedy: "An owner can look at them and adopt them: household rejected"))
     }
   }
 

@@ -12,6 +12,7 @@ extension ReplicaError {
     case .notAReplica: "Name the right --data-dir, restore replica.sqlite from a copy, or pair this device again."
     case .badValue: "Correct the value, and try again."
     case .notFound: "Check the words, and the data directory."
+    case .notAllowed: "Ask an owner: household members shows them."
     case .other: "Check that replica.sqlite is there and can be read; report it if it is."
     }
   }
@@ -20,7 +21,13 @@ extension ReplicaError {
 extension NodeError {
   /// What the store says, for whoever must act.
   init(_ error: ReplicaError) {
-    self.init(error.code == .databaseLocked ? .databaseLocked : .store, error.message, remedy: error.remedy)
+    let code: Code =
+      switch error.code {
+      case .databaseLocked: .databaseLocked
+      case .notAllowed: .notAllowed
+      default: .store
+      }
+    self.init(code, error.message, remedy: error.remedy)
   }
 
   /// Runs the body; what the store says comes out as an error of the node.

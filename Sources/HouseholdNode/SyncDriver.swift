@@ -27,6 +27,9 @@ final class SyncDriver: @unchecked Sendable {
   /// Called when a peer said hello, with its device and addresses; and when a session ended.
   var onConnected: (DeviceID) -> Void = { _ in }
   var onDisconnected: (DeviceID, LinkCloseReason) -> Void = { _, _ in }
+  /// Called when the share's key came; and when the membership log got an entry, from here or elsewhere.
+  var onShareKey: ([UInt8]) -> Void = { _ in }
+  var onMembership: () -> Void = {}
   /// Called when edits were made here while some peer is not connected.
   var onLocalEdit: () -> Void = {}
 
@@ -118,7 +121,13 @@ final class SyncDriver: @unchecked Sendable {
   }
 
   /// Tells the engine that the membership log got an entry here.
-  func membershipChanged() { handle(.membershipChanged) }
+  func membershipChanged() {
+    handle(.membershipChanged)
+    onMembership()
+  }
+
+  /// The share's key for other owners' devices that lack it; nil where this device is no owner's.
+  func setShareKey(_ key: [UInt8]?) { engine.shareKey = key }
 
   /// Lets the engine see that time went on; when all is quiet, the digest for status is computed.
   func tick() {
@@ -179,7 +188,13 @@ final class SyncDriver: @unchecked Sendable {
     case .received(let count, let device): change(device) { $0.changesReceived += UInt64(count) }
     case .sent(let count, let device): change(device) { $0.changesSent += UInt64(count) }
     case .snapshotAdopted(let device): log.note("snapshot adopted", ["peer": short(device)])
-    case .membershipReceived(let device): log.note("membership changed", ["peer": short(device)])
+    case .membershipReceived(let device):
+      log.note("membership changed", ["peer": short(device)])
+      onMembership()
+    case .shareKeyReceived(let key, let device):
+      log.note("the share's key came", ["peer": short(device)])
+      onShareKey(key)
+    case .shareKeyGiven(let device): log.note("the share's key was given", ["peer": short(device)])
     case .diverged(let device): diverged.insert(device)
     case .withheld(let list, let device): take(list, from: device)
     case .forkSuspected(let replica, let device):

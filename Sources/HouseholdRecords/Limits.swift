@@ -43,6 +43,8 @@ package enum Limits {
   package static let membershipEntries = 16_384
   /// The longest public key, in bytes of DER: an Ed25519 key takes 44.
   package static let publicKeyBytes = 1024
+  /// A private key on its way to a new owner: an Ed25519 key has 48 bytes.
+  package static let shareKeyBytes = 256
 
   // MARK: Wire
 

@@ -9,17 +9,22 @@
 /// that act is marked as overtaken and the whole evaluation runs again without it; of several such removals in one run
 /// only the oldest owner's is heeded, as it may void the others. Every run marks at least one act more, so it ends.
 ///
-/// Not judged here: whether an invitation had expired (there is no clock in a merge), cutoffs (the replica applies
-/// them), and `fold` (it concerns vectors only, and has no effect yet).
+/// Not judged here: whether an invitation had expired (there is no clock in a merge), which changesets cutoffs admit
+/// (``WriteRights`` tells the replica), and `fold` (it concerns vectors only, and has no effect yet).
 package enum MembershipEvaluation {
   /// The state of this log.
-  package static func state(of log: MembershipLog) -> MembershipState {
+  package static func state(of log: MembershipLog) -> MembershipState { evaluate(log).state }
+
+  /// The state of this log, and who may write up to where.
+  package static func evaluate(_ log: MembershipLog) -> (state: MembershipState, rights: WriteRights) {
     let graph = MembershipGraph(log)
     var overtaken: Set<Int> = []
     while true {
       var run = MembershipJudgement(graph: graph, overtaken: overtaken)
       run.judgeAll()
-      guard let oldest = run.overtakings.map(\.by).min() else { return run.state(heads: log.heads) }
+      guard let oldest = run.overtakings.map(\.by).min() else {
+        return (run.state(heads: log.heads), WriteRights(run))
+      }
       overtaken.formUnion(run.overtakings.filter { $0.by == oldest }.map(\.act))
     }
   }

@@ -48,6 +48,8 @@ struct MembershipJudgement {
   var unreadableSchema: UInt64?
   var acts: [Act] = []
   var losses: [Loss] = []
+  /// What took the right to write from someone.
+  var withdrawals: [Withdrawal] = []
   var namesGiven = 0
 
   init(graph: MembershipGraph, overtaken: Set<Int>) {

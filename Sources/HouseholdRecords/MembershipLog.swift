@@ -37,6 +37,9 @@ package struct MembershipLog: Sendable {
   /// The entry of this hash, if it is here.
   package func entry(_ hash: EntryHash) -> Known? { known[hash] }
 
+  /// The key of a device that a join or the genesis introduced, whether it counts or not.
+  package func publicKey(of device: DeviceID) -> [UInt8]? { keys[device] }
+
   /// All entries, each after those that it names: by depth, then hash.
   package var ordered: [Known] {
     known.values.sorted { ($0.depth, $0.hash) < ($1.depth, $1.hash) }

@@ -32,10 +32,13 @@ extension MembershipJudgement {
       return true
     case .role(let change): return self.change(change, act)
     case .removal(let removal):
-      switch removal.subject {
-      case .member(let member): return remove(member: member, removal.reason, act)
-      case .device(let device): return remove(device: device, removal.reason, act)
-      }
+      let isAccepted =
+        switch removal.subject {
+        case .member(let member): remove(member: member, removal.reason, act)
+        case .device(let device): remove(device: device, removal.reason, act)
+        }
+      if isAccepted { withdraw(removal.subject, removal.cutoffs, act) }
+      return isAccepted
     case .dormancy(let dormancy):
       guard let current = devices[dormancy.device]?.current, current.belongs else { return false }
       setState(dormancy.isDormant ? .dormant : .active, of: dormancy.device, by: act.entry)
@@ -64,8 +67,9 @@ extension MembershipJudgement {
       devices[device]?.name.rename(name, in: graph)
     }
     for replaced in join.replaces.map(\.device) where replaced != device {
-      guard let known = devices[replaced], known.member == invite.member, known.current.belongs else { continue }
-      setState(.retired, of: replaced, by: act.entry)
+      guard let known = devices[replaced], known.member == invite.member else { continue }
+      withdraw(.device(replaced), join.replaces, act)
+      if known.current.belongs { setState(.retired, of: replaced, by: act.entry) }
     }
     return true
   }
@@ -104,7 +108,10 @@ extension MembershipJudgement {
     // Of two concurrent changes the older owner's stands, else the one that was judged first.
     let isAware = graph.saw(act.entry, current.by)
     guard isAware || act.seniority < current.authority else { return false }
-    if !isAware { losses.removeAll { $0.by.entry == current.by } }
+    if !isAware {
+      losses.removeAll { $0.by.entry == current.by }
+      withdrawals.removeAll { $0.entry == current.by }
+    }
     if change.role != .owner {
       let loss = Loss(by: act, subject: .member(change.member), isTotal: false)
       if !record(loss), current.role == .owner, !hasOwner(without: .member(change.member)) {
@@ -112,6 +119,7 @@ extension MembershipJudgement {
         return false
       }
     }
+    if change.role == .readOnly { withdraw(.member(change.member), change.cutoffs, act) }
     guard change.role != current.role else { return true }
     let standing = MemberRegister.Standing(
       by: act.entry, authority: act.seniority, role: change.role, state: .active,
@@ -159,6 +167,13 @@ extension MembershipJudgement {
       }
     setState(state, of: device, by: act.entry)
     return true
+  }
+
+  /// Remembers that the right to write ends, and where.
+  private mutating func withdraw(
+    _ subject: MembershipEntry.Subject, _ cutoffs: [MembershipEntry.Cutoffs], _ act: Act
+  ) {
+    withdrawals.append(Withdrawal(entry: act.entry, author: act.member, subject: subject, cutoffs: cutoffs))
   }
 
   /// Whether an owner with a device would be left.

@@ -94,8 +94,17 @@ final class ChangesetLog {
     }
   }
 
-  /// Whether a changeset is in the cells already.
-  enum State: Int64 { case waiting = 0, applied = 1, held = 2 }
+  /// What became of a changeset.
+  enum State: Int64 {
+    case waiting = 0
+    case applied = 1
+    /// Its deletions wait for somebody's approval.
+    case held = 2
+    /// Its author had no right to write it.
+    case rejected = 3
+    /// As rejected, and somebody here has decided what becomes of it.
+    case settled = 4
+  }
 
   /// Stores a changeset (or, without a body, only its header) at the next position.
   ///

@@ -177,6 +177,8 @@ internal import HouseholdRecords
       return ReplicaError(.inputOutput, "The disk did not read or write; check it.", cause: cause)
     case SQLITE_CANTOPEN:
       return ReplicaError(.notFound, "The replica cannot be opened; is it there, and may you read it?", cause: cause)
+    case SQLITE_CONSTRAINT where said.hasPrefix(WriteProtection.prefix):
+      return ReplicaError(.notAllowed, said, cause: cause)
     case SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_TOOBIG:
       return ReplicaError(.badValue, said, cause: cause)
     default: return ReplicaError(.other, "SQLite refused: \(said)", cause: cause)

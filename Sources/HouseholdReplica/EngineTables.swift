@@ -52,12 +52,14 @@ enum EngineTables {
     CREATE INDEX sync_unique_of_record ON sync_unique(type, id);
 
     -- A replica that we heard of: whose it is, and up to which seq its changesets are received (stored here), applied
-    -- (in the cells) and in the base (no longer held one by one).
+    -- (in the cells) and in the base (no longer held one by one). `begun`: the membership heads of its first changeset,
+    -- which say what entries bind it.
     CREATE TABLE sync_replica(
       number INTEGER PRIMARY KEY,
       id BLOB NOT NULL UNIQUE,
       device BLOB NOT NULL,
       nonce BLOB NOT NULL,
+      begun BLOB NOT NULL,
       received INTEGER NOT NULL,
       applied INTEGER NOT NULL,
       base INTEGER NOT NULL
@@ -65,7 +67,8 @@ enum EngineTables {
 
     -- A changeset in the order in which it came to this replica. `body` holds the author's bytes, perhaps compressed
     -- (first byte 1); null for one that came by snapshot, of which only the header is known. `state` 0: received and
-    -- waiting for what it depends on, 1: applied, 2: held until somebody approves what it deletes. `dependencies` are
+    -- waiting for what it depends on, 1: applied, 2: held until somebody approves what it deletes, 3: rejected, as its
+    -- author had no right to write it, 4: rejected, and somebody here has decided what becomes of it. `dependencies` are
     -- complete, not only what changed.
     CREATE TABLE sync_changeset(
       position INTEGER PRIMARY KEY,
@@ -89,6 +92,7 @@ enum EngineTables {
     CREATE TABLE sync_approval(
       hash BLOB PRIMARY KEY
     ) STRICT, WITHOUT ROWID;
+    CREATE INDEX sync_changeset_rejected ON sync_changeset(replica, seq) WHERE state >= 3;
 
     -- What decides one record. `writer` is the position of the changeset that wrote every cell not named in `cells`,
     -- and whose values the row of the type's table shows; it made the record alive. `modified` is the position of the

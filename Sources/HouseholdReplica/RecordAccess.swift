@@ -32,6 +32,9 @@ package final class RecordAccess {
   let connection: Connection
   /// The schema as the replica says.
   package let schema: Schema
+  /// Who belonged, and who might write, when this was opened.
+  let membership: MembershipState
+  let rights: WriteRights
 
   /// Opens the replica beside whoever else has it open.
   package init(path: String, readOnly: Bool, cryptography: any Cryptography) throws {
@@ -42,7 +45,8 @@ package final class RecordAccess {
     if !readOnly { try connection.execute("PRAGMA synchronous = FULL") }
     let household: HouseholdID = try Facts(connection).identifier256(.household)
     let log = try Replica.loadMembership(connection, household: household, cryptography: cryptography)
-    schema = MembershipEvaluation.state(of: log).schema
+    (membership, rights) = MembershipEvaluation.evaluate(log)
+    schema = membership.schema
   }
 
   /// Closes the file.

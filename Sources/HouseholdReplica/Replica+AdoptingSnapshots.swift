@@ -40,6 +40,7 @@ extension Replica {
         _ = try sealInTransaction(now: now)
         try adoptPages(of: id)
         try facts.set(.needsSnapshot, .integer(0))
+        try readmit(since: nil)
         try setToken(token, of: peer)
         _ = try applyReady()
         try readDuplicatesAgain()
@@ -102,9 +103,9 @@ extension Replica {
     for replica in header.replicas {
       let id = replica.last.name.replica
       guard cryptography.replicaID(device: replica.origin.device, nonce: replica.origin.nonce) == id,
-        membershipState.devices[replica.origin.device] != nil
+        membershipLog.publicKey(of: replica.origin.device) != nil
       else { throw Violation(.badSnapshot, "The snapshot names a replica that does not belong to its device.") }
-      _ = try replicas.add(id, origin: replica.origin, on: connection)
+      _ = try replicas.add(id, origin: replica.origin, begun: replica.begun, on: connection)
       _ = try know(replica.last)
     }
   }

@@ -99,13 +99,6 @@ extension Replica {
     }
   }
 
-  /// Everything of a device that is stored here: what is admitted of it when it is replaced.
-  package func cutoffs(of device: DeviceID) -> MembershipEntry.Cutoffs {
-    let seqs = replicas.entries.values.filter { $0.device == device }.map { ($0.id, $0.received) }
-    return MembershipEntry.Cutoffs(
-      device: device, through: VersionVector(Dictionary(uniqueKeysWithValues: seqs)))
-  }
-
   /// How many records of each type show, in the order of the schema.
   package func recordCounts() throws -> [(type: String, count: Int64)] {
     try membershipState.schema.types.map { type in

@@ -32,6 +32,8 @@ extension Replica {
       var log = membershipLog
       let added = try log.add(entries, cryptography: cryptography)
       if added.isEmpty { return false }
+      // What was edited before this was known belongs to the membership of before.
+      if try !outbox.isEmpty(), membershipLog.count > 0 { _ = try sealInTransaction(now: lastNow) }
       for hash in added {
         guard let bytes = log.entry(hash)?.signed.bytes else { continue }
         try connection.run(
@@ -39,8 +41,9 @@ extension Replica {
       }
       let before = membershipState
       let couldWriteFacts = mayWriteFacts
+      let rights = admission.rights
       membershipLog = log
-      membershipState = MembershipEvaluation.state(of: log)
+      (membershipState, admission.rights) = MembershipEvaluation.evaluate(log)
       try writeNames()
       if mayWriteFacts && !couldWriteFacts { duplicates.mustLookThroughKeys = true }
       if membershipState.schema != before.schema {
@@ -52,7 +55,11 @@ extension Replica {
         try adoptOwnership(before: former)
         duplicates.noteAll()
       }
+      try protect(before: before)
+      try readmit(since: rights)
       digestCache = nil
+      // What came into the records or left them may be one thing with others.
+      if canSeal && duplicates.isDirty { _ = try sealInTransaction(now: lastNow) }
       return true
     }
   }

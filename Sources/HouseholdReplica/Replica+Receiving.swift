@@ -45,6 +45,7 @@ extension Replica {
       return nil
     }
     let entry = try replicaEntry(of: changeset)
+    if try isBeyondForgotten(name, entry) { return nil }
     guard name.sequence == entry.received + 1 else {
       throw Violation(.badChangeset, "Changeset \(name) came before \(name.replica):\(entry.received + 1).")
     }
@@ -59,13 +60,14 @@ extension Replica {
       throw Violation(.badChangeset, "Changeset \(name) names a membership entry that is not known here.")
     }
     try checkOperations(changeset)
+    if let previous { try checkHeads(heads, follow: previous.membershipHeads, of: name) }
     let header = try log.append(
       ChangesetHeader(
         position: 0, name: name, hash: hash, stamp: changeset.stamp, editedAt: changeset.editedAt,
         schemaVersion: changeset.schemaVersion, continues: changeset.continues,
         dependencies: (previous?.dependencies ?? Dependencies()).applying(changeset.dependencyChanges),
-        membershipHeads: heads), replica: entry.number, state: .waiting,
-      body: packed)
+        membershipHeads: heads), replica: entry.number,
+      state: admit(changeset, heads: heads, of: entry) ? .waiting : .rejected, body: packed)
     try replicas.update(name.replica, on: connection) { $0.received = name.sequence }
     try remember(changeset.stamp, now: now)
     try noteApprovals(in: changeset)
@@ -100,18 +102,18 @@ extension Replica {
     guard cryptography.replicaID(device: origin.device, nonce: origin.nonce) == changeset.name.replica else {
       throw Violation(.badChangeset, "The replica \(changeset.name.replica) does not belong to the device it names.")
     }
-    guard membershipState.devices[origin.device] != nil else {
+    guard membershipLog.publicKey(of: origin.device) != nil else {
       throw Violation(.badChangeset, "Changeset \(changeset.name) is by a device that was never admitted.")
     }
-    return try replicas.add(changeset.name.replica, origin: origin, on: connection)
+    return try replicas.add(
+      changeset.name.replica, origin: origin, begun: changeset.membershipHeads ?? [], on: connection)
   }
 
   private func check(_ signed: SignedChangeset, by device: DeviceID, name: ChangesetName) throws {
-    guard let author = membershipState.devices[device] else {
+    guard let key = membershipLog.publicKey(of: device) else {
       throw Violation(.badChangeset, "Changeset \(name) is by a device that was never admitted.")
     }
-    guard
-      cryptography.isValid(signature: signed.signature, message: signed.message, publicKey: author.publicKey)
+    guard cryptography.isValid(signature: signed.signature, message: signed.message, publicKey: key)
     else { throw Violation(.badChangeset, "The signature of changeset \(name) is wrong.") }
   }
 
@@ -185,9 +187,10 @@ extension Replica {
   }
 
   private func isReady(_ header: ChangesetHeader) -> Bool {
-    header.dependencies.entries.allSatisfy { replica, dependency in
-      (replicas[replica]?.applied ?? 0) >= dependency.sequence
-    }
+    isAdmitted(header.name)
+      && header.dependencies.entries.allSatisfy { replica, dependency in
+        (replicas[replica]?.applied ?? 0) >= min(dependency.sequence, admission.limits[replica] ?? .max)
+      }
   }
 
   func body(of header: ChangesetHeader) throws -> Changeset {

@@ -100,6 +100,7 @@ extension Replica {
   // MARK: Finding
 
   private func requireTable(_ type: String) throws -> TypeTable {
+    try requireRightToWrite()
     guard let number = registry.known(type), let table = registry[number] else {
       throw ReplicaError(.notFound, "There is no record type \(type).")
     }

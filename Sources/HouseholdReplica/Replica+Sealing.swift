@@ -24,14 +24,21 @@ extension Replica {
 
   private func sealCaptured(now: Instant) throws -> Bool {
     var sealed = false
+    var mustWithdraw = false
     while true {
       let rows = try outbox.chunk()
       guard !rows.isEmpty else {
         // What was found to be one thing is written down in a changeset of its own.
         if try settleDuplicates(now: now) { continue }
+        if mustWithdraw {
+          mustWithdraw = false
+          try withdrawWhatMayNotBeWritten()
+          continue
+        }
         return sealed
       }
       sealed = true
+      mustWithdraw = true
       let chunk = rows.prefix(Outbox.chunkRows)
       let ahead = rows.count > chunk.count ? rows.last : nil
       try seal(chunk: Array(chunk), ahead: ahead, now: now)
@@ -145,7 +152,7 @@ extension Replica {
     _ edits: [EditReader.Edit], editedAt: Instant, continues: Bool, overwritten: Stamp?, now: Instant
   ) throws -> ChangesetHeader {
     let origin = ReplicaOrigin(device: identity.device, nonce: try facts.identifier128(.nonce))
-    let entry = try replicas.add(replica, origin: origin, on: connection)
+    let entry = try replicas.add(replica, origin: origin, begun: membershipState.heads, on: connection)
     let name = ChangesetName(replica: replica, sequence: entry.received + 1)
     let previous = try log.header(
       of: ChangesetName(replica: replica, sequence: entry.received), replicas: replicas)
@@ -220,6 +227,8 @@ extension Replica {
         guard entry.id != replica, entry.applied > 0 else { return nil }
         let name = ChangesetName(replica: entry.id, sequence: entry.applied)
         guard let header = try log.header(of: name, replicas: replicas) else {
+          // After a cutoff inside the base; a prefix of 0 tells that the branch is not known.
+          if try needsSnapshot { return Dependency(replica: entry.id, sequence: entry.applied, hashPrefix: 0) }
           throw ReplicaError(.corrupt, "The changeset \(name) is applied and not known here.")
         }
         return Dependency(replica: entry.id, sequence: entry.applied, hashPrefix: header.hash.prefix)

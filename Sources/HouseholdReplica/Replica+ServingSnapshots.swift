@@ -59,7 +59,7 @@ extension Replica {
     let reader = try Connection(path: path, mode: .readOnly)
     try readSealedState(with: reader)
     // What is received and not applied is not in the snapshot: the log goes on before it.
-    let waiting = try connection.integer("SELECT min(position) FROM sync_changeset WHERE state = 0")
+    let waiting = try connection.integer("SELECT min(position) FROM sync_changeset WHERE state <> 1")
     var offer = SnapshotOffer(
       id: snapshotID(), position: LogPosition(rawValue: UInt64((waiting ?? log.nextPosition) - 1)),
       applied: replicas.vectors.applied, resumes: false)
@@ -129,7 +129,8 @@ extension Replica {
         throw ReplicaError(.corrupt, "The changeset \(name) is applied and not known here.")
       }
       header.replicas.append(
-        SnapshotHeader.Replica(origin: ReplicaOrigin(device: known.device, nonce: known.nonce), last: last))
+        SnapshotHeader.Replica(
+          origin: ReplicaOrigin(device: known.device, nonce: known.nonce), begun: known.begun, last: last))
     }
     return header
   }

@@ -26,6 +26,8 @@ package final class Replica {
   var registry: TypeRegistry
   var membershipLog: MembershipLog
   var membershipState: MembershipState
+  /// Up to where each replica counts.
+  var admission: Admission
   var servedSnapshots: [SnapshotID: ServedSnapshot] = [:]
   /// The clock as it was last told; only for sealing that a reader asks for.
   package var lastNow = Instant(milliseconds: 0)
@@ -61,7 +63,7 @@ package final class Replica {
     log = try ChangesetLog(connection)
     replicas = try ReplicaTable(connection)
     membershipLog = try Self.loadMembership(connection, household: identity.household, cryptography: cryptography)
-    membershipState = MembershipEvaluation.state(of: membershipLog)
+    (membershipState, admission) = try Self.evaluate(membershipLog, replicas, connection)
     registry = try TypeRegistry(schema: membershipState.schema, connection: connection)
     duplicates = try Duplicates(connection, registry: registry, schema: membershipState.schema)
     held = try readHeld()
@@ -155,7 +157,8 @@ package final class Replica {
     replicas = try ReplicaTable(connection)
     try log.reload()
     membershipLog = try Self.loadMembership(connection, household: identity.household, cryptography: cryptography)
-    membershipState = MembershipEvaluation.state(of: membershipLog)
+    (membershipState, admission) = try Self.evaluate(membershipLog, replicas, connection)
+    replica = try facts.identifier128(.replica)
     registry = try TypeRegistry(schema: membershipState.schema, connection: connection)
     duplicates = try Duplicates(connection, registry: registry, schema: membershipState.schema)
     digestCache = nil

@@ -18,6 +18,8 @@ package struct ReplicaError: Error, Hashable, Sendable, CustomStringConvertible 
     case badValue
     /// No such type, field or record.
     case notFound
+    /// This device has no right to write.
+    case notAllowed
     /// Something that should not happen; the cause tells more.
     case other
   }

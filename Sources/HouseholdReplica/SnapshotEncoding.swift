@@ -5,6 +5,8 @@ struct SnapshotHeader: Hashable {
   /// One replica and the last of its changesets that the snapshot holds.
   struct Replica: Hashable {
     var origin: ReplicaOrigin
+    /// The membership heads of its first changeset.
+    var begun: [EntryHash]
     var last: ChangesetHeader
   }
 
@@ -80,6 +82,7 @@ enum SnapshotEncoding {
       writer.list(header.replicas) { writer, replica in
         writer.identifier(replica.origin.device)
         writer.identifier(replica.origin.nonce)
+        writer.heads(replica.begun)
         write(replica.last, to: &writer)
       }
       writer.list(header.confirmations) { writer, confirmation in
@@ -142,7 +145,9 @@ enum SnapshotEncoding {
       household: try reader.identifier256(), schemaVersion: try reader.varint(), replicas: [])
     for _ in 0..<(try reader.count(limit: Limits.vectorEntries)) {
       let origin = ReplicaOrigin(device: try reader.identifier256(), nonce: try reader.identifier128())
-      header.replicas.append(SnapshotHeader.Replica(origin: origin, last: try changesetHeader(from: &reader)))
+      let begun = try reader.heads()
+      header.replicas.append(
+        SnapshotHeader.Replica(origin: origin, begun: begun, last: try changesetHeader(from: &reader)))
     }
     for _ in 0..<(try reader.count(limit: Limits.vectorEntries)) {
       header.confirmations.append(

@@ -16,6 +16,9 @@ package struct StatusFacts: Sendable {
   package var conflicts: Int64
   /// Records with a value that does not fit its column.
   package var quarantined: Int64
+  /// Changesets that were rejected, of this device and of others.
+  package var rejectedOwn: Int64 = 0
+  package var rejectedOthers: Int64 = 0
   /// Records of types that the schema here does not know.
   package var parked: Int64
   /// How many things need a person's attention.
@@ -64,7 +67,7 @@ package struct StatusFacts: Sendable {
       household: try facts.identifier256(.household), member: try facts.identifier128(.member),
       device: try facts.identifier256(.device))
     let log = try Replica.loadMembership(connection, household: identity.household, cryptography: cryptography)
-    let membership = MembershipEvaluation.state(of: log)
+    let (membership, rights) = MembershipEvaluation.evaluate(log)
     let replicas = try ReplicaTable(connection)
     var result = StatusFacts(
       identity: identity, membership: membership, recordCounts: [],
@@ -87,6 +90,7 @@ package struct StatusFacts: Sendable {
     }
     if !membership.admits(identity.device) { result.ending = Self.ending(of: identity, in: log, membership) }
     let known = Set(membership.schema.types.map(\.name) + [AliasFact.typeName])
+    try result.countRejected(connection, replicas, rights)
     for (name, number) in try TypeRegistry(schema: membership.schema, connection: connection).all
     where !known.contains(name) && !name.hasPrefix("sync_") {
       result.parked +=
@@ -110,6 +114,24 @@ package struct StatusFacts: Sendable {
     var keys: [RecordKey] = []
     while try statement.step() { keys.append(RecordKey(type: statement.text(0), id: statement.text(1))) }
     return keys
+  }
+
+  private mutating func countRejected(
+    _ connection: Connection, _ replicas: ReplicaTable, _ rights: WriteRights
+  ) throws {
+    for entry in replicas.sorted {
+      let count =
+        try connection.integer(
+          "SELECT count(*) FROM sync_changeset WHERE replica = ? AND state = 3", .integer(entry.number)) ?? 0
+      if entry.device != identity.device {
+        rejectedOthers += count
+      } else if membership.admits(entry.device) {
+        rejectedOwn += count
+      } else if let last = rights.cutoff(of: entry.id, device: entry.device, begunAt: entry.begun) {
+        // What a device that belongs no longer wrote too late stays in its tables, and counts for nobody else.
+        rejectedOwn += Int64(clamping: entry.received - min(last, entry.received))
+      }
+    }
   }
 
   private static func ending(

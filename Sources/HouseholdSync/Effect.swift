@@ -38,6 +38,10 @@ package enum SessionReport: Hashable, Sendable {
   case storeFailed(String)
   /// A peer broke a rule.
   case violation(DeviceID, Violation)
+  /// The share's key came from another owner's device, because we had asked.
+  case shareKeyReceived([UInt8], from: DeviceID)
+  /// The share's key went to another owner's device.
+  case shareKeyGiven(to: DeviceID)
   /// The membership log says that this device belongs no longer.
   case removedHere
   /// A session ended; `byPeer` tells who said goodbye.

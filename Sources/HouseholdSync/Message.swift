@@ -18,6 +18,10 @@ package enum Message: Hashable, Sendable {
   case pong(Pong)
   /// The last message.
   case goodbye(Goodbye)
+  /// I am an owner's device and lack the share's key.
+  case shareKeyWanted
+  /// The share's key: PKCS#8, DER.
+  case shareKey([UInt8])
   /// All membership entries that I have.
   case membershipHave([EntryHash])
   /// Membership entries that you lack.
@@ -43,6 +47,8 @@ package enum Message: Hashable, Sendable {
     case ping = 0x06
     case pong = 0x07
     case goodbye = 0x08
+    case shareKeyWanted = 0x09
+    case shareKey = 0x0A
     case membershipHave = 0x40
     case membership = 0x41
     case have = 0x42
@@ -66,6 +72,8 @@ package enum Message: Hashable, Sendable {
     case .ping: .ping
     case .pong: .pong
     case .goodbye: .goodbye
+    case .shareKeyWanted: .shareKeyWanted
+    case .shareKey: .shareKey
     case .membershipHave: .membershipHave
     case .membership: .membership
     case .have: .have

@@ -30,6 +30,8 @@ package enum MessageCodec {
       writer.varint(goodbye.code.number)
       writer.varint(goodbye.retryAfterMilliseconds)
       writer.text(bounded(goodbye.sentence, bytes: Limits.sentenceBytes))
+    case .shareKeyWanted: break
+    case .shareKey(let key): writer.data(key)
     case .membershipHave(let hashes): writer.heads(hashes)
     case .membership(let part):
       writer.flags([part.more])
@@ -78,6 +80,8 @@ package enum MessageCodec {
       let retryAfter = try reader.varint()
       let sentence = try reader.text(limit: Limits.sentenceBytes)
       return .goodbye(Goodbye(code, retryAfterMilliseconds: retryAfter, sentence))
+    case .shareKeyWanted: return .shareKeyWanted
+    case .shareKey: return .shareKey(try reader.data(limit: Limits.shareKeyBytes))
     case .membershipHave: return .membershipHave(try reader.hashes(limit: Limits.membershipEntries))
     case .membership:
       let more = try reader.flags(1)[0]

@@ -37,6 +37,8 @@ extension SyncEngine {
       send(.pong(Pong(number: ping.number, asked: ping.wall, wall: moment.wall)), on: link)
     case .pong(let pong): estimateClock(pong, on: link, moment)
     case .goodbye(let goodbye): closeAfter(goodbye, of: session, moment)
+    case .shareKeyWanted: try receiveShareKeyWanted(from: session, moment)
+    case .shareKey(let key): try receive(shareKey: key, from: session, moment)
     case .membershipHave(let hashes): try receiveMembershipHave(hashes, on: link, moment)
     case .membership(let part): try receive(part, on: link, moment)
     case .have(let holdings): try receive(holdings, on: link, moment)

@@ -29,6 +29,10 @@ package final class SyncEngine {
   /// Whether the log or the vectors may have changed since sessions were last brought forward.
   var logChanged = true
   var membershipChanged = true
+  /// The share's key, where this device is an owner's and has it.
+  package var shareKey: [UInt8]?
+  /// Whether the store needed a snapshot when it was last looked at.
+  private var neededSnapshot: Bool?
   private var saidRemoved = false
   private var isShutDown = false
   private var pingNumber: UInt64 = 0
@@ -53,7 +57,10 @@ package final class SyncEngine {
       guarded(link, moment) { try receive(link, type: type, flags: flags, payload: payload, moment) }
     case .linkClosed(let link): forget(link, moment)
     case .localChanges: logChanged = true
-    case .membershipChanged: membershipChanged = true
+    case .membershipChanged:
+      membershipChanged = true
+      // What is admitted, and with it what is applied, may be something else now.
+      logChanged = true
     case .tick: watchTheClock(moment)
     case .shutDown: shutDown(moment)
     }
@@ -128,6 +135,8 @@ package final class SyncEngine {
       if logChanged || membershipChanged { withheld = try moment.store.withheld() }
       if logChanged || membershipChanged { try spreadMembership(moment) }
       membershipChanged = false
+      if logChanged { try lookForLostBase(moment) }
+      try askForShareKey(moment)
     } catch {
       report(.storeFailed("\(error)"))
       return
@@ -152,6 +161,14 @@ package final class SyncEngine {
       sessions[link]?.toldWithheld = withheld
       send(.withheld(withheld), on: link)
     }
+  }
+
+  /// A cutoff that reaches into what came by snapshot makes the store ask for another one.
+  private func lookForLostBase(_ moment: Moment) throws {
+    let needs = try moment.store.needsSnapshot
+    defer { neededSnapshot = needs }
+    guard needs, neededSnapshot == false else { return }
+    for link in links where sessions[link]?.incoming.state == .live { sessions[link]?.incoming.state = .due }
   }
 
   /// Reports each session that has just come to have everything both ways.

@@ -59,10 +59,17 @@ extension SyncSession {
       (.settled, .request), (.settled, .batch), (.settled, .snapshotPage), (.settled, .withheld):
       .refuse
 
+    // So does the share's key.
+    case (.inUse, .shareKeyWanted), (.inUse, .shareKey): .take
+    case (.greeting, .shareKeyWanted), (.greeting, .shareKey), (.comparing, .shareKeyWanted), (.comparing, .shareKey),
+      (.settled, .shareKeyWanted), (.settled, .shareKey):
+      .refuse
+
     // What was under way on a link that is no longer used was not acknowledged, so it comes again on the other.
     case (.superseded, .hello), (.superseded, .membershipHave), (.superseded, .membership), (.superseded, .use),
       (.superseded, .have), (.superseded, .subscribe), (.superseded, .acknowledge), (.superseded, .offer),
-      (.superseded, .request), (.superseded, .batch), (.superseded, .snapshotPage), (.superseded, .withheld):
+      (.superseded, .request), (.superseded, .batch), (.superseded, .snapshotPage), (.superseded, .withheld),
+      (.superseded, .shareKeyWanted), (.superseded, .shareKey):
       .ignore
     }
   }

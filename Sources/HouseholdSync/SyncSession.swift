@@ -34,6 +34,8 @@ struct SyncSession {
   /// Whether a newer link to the same device waits for this one to prove that it is dead (D12).
   var trial: Trial?
   var wasSynced = false
+  /// Whether the peer was asked for the share's key.
+  var hasAskedForShareKey = false
   var clockOffsetMilliseconds: Int64 = 0
   var sentCount = 0
   var receivedCount = 0

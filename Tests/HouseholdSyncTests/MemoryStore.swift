@@ -14,6 +14,8 @@ final class MemoryStore: RecordStore {
   /// Every changeset that was ever applied here, by name: the "cells".
   private(set) var contents: [ChangesetName: PackedChangeset] = [:]
   private(set) var log: [LoggedChangeset] = []
+  /// Devices whose members this store takes for owners.
+  var owners: Set<DeviceID> = []
   private var vector = VersionVector()
   private var base = VersionVector()
   private var nextPosition: UInt64 = 1
@@ -164,7 +166,9 @@ final class MemoryStore: RecordStore {
     for entry in entries.compactMap(TestEntry.init) {
       let member = MemberID(bytes: entry.device.bytes.prefix(16))!
       let isActive = entry.kind == .admit && state.devices[entry.device]?.state != .removed
-      state.members[member] = .init(id: member, name: "m", role: .owner, state: isActive ? .active : .removed)
+      state.members[member] = .init(
+        id: member, name: "m", role: owners.contains(entry.device) ? .owner : .member,
+        state: isActive ? .active : .removed)
       state.devices[entry.device] = .init(
         id: entry.device, member: member, name: "d", publicKey: [], state: isActive ? .active : .removed)
     }

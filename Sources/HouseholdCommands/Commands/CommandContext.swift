@@ -23,7 +23,7 @@ extension CommandError {
   init(_ error: HouseholdError) {
     self.init(
       code: error.code, message: error.message, remedy: error.remedy,
-      exitCode: error.isTemporary ? .tryAgain : .failed)
+      exitCode: error.isTemporary ? .tryAgain : error.isNotAllowed ? .notAllowed : .failed)
   }
 }
 

@@ -12,7 +12,7 @@ struct InviteCommand: Command {
     operands: [Operand("MEMBER", .optional, help: "The name of the person to invite.")],
     options: [
       .flag("device", help: "Invite another device of your own instead of a person."),
-      .flag("read-only", help: "The invited person may read and not write (not built yet)."),
+      .flag("read-only", help: "The invited person may read and not write."),
       .value("expires", "DURATION", kind: .duration, help: "How long the code lasts; default: 10m."),
       .flag("wait", help: "Wait until the invitation is used or has expired."),
     ])
@@ -25,10 +25,11 @@ struct InviteCommand: Command {
         isDevice ? "--device invites a device of your own and takes no member." : "whom do you want to invite?",
         remedy: "Say household invite NAME, or household invite --device.", code: "memberMissing")
     }
-    guard !invocation.flag("read-only") else {
-      throw CommandError(
-        code: "notBuiltYet", message: "Read-only members are not built yet: nothing would refuse what they write.",
-        remedy: "Leave --read-only out, or do not invite.")
+    let isReadOnly = invocation.flag("read-only")
+    guard !(isReadOnly && isDevice) else {
+      throw CommandError.usage(
+        "--read-only is for a person; a device of your own may what you may.", remedy: "Leave one of the two out.",
+        code: "readOnlyDevice")
     }
     let lifetime = invocation.milliseconds("expires") ?? 10 * 60_000
     let directory = try invocation.directory()
@@ -36,7 +37,8 @@ struct InviteCommand: Command {
     let client = try ControlClient.require(directory)
     defer { client.hangUp() }
     let response = try client.ask(
-      .invite(member: member, role: Role.member.rawValue, lifetimeMilliseconds: lifetime))
+      .invite(
+        member: member, role: (isReadOnly ? Role.readOnly : .member).rawValue, lifetimeMilliseconds: lifetime))
     guard case .invitation(let made) = response else { throw Self.confused }
     try output.result(InvitationShown(made)) { try show(made, output: output) }
     return invocation.flag("wait") ? try wait(for: made, client: client, output: output) : .done

@@ -16,9 +16,6 @@ struct LaterCommand: Command {
 
   /// All of them.
   static let all: [LaterCommand] = [
-    LaterCommand("promote", group: .household, "Make a member an owner."),
-    LaterCommand("demote", group: .household, "Take a role back."),
-    LaterCommand("leave", group: .household, "Leave the household."),
     LaterCommand("parked", group: .sync, "List records of unknown types."),
     LaterCommand("quarantine", group: .sync, "List values that cannot be shown."),
     LaterCommand("compact", group: .sync, "Collect what every device has confirmed."),

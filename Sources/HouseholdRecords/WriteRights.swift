@@ -1,0 +1,115 @@
+/// Who may write, and up to where: what the accepted entries of a membership log say of every changeset (design 2.6, D5).
+///
+/// A pure function of the set of entries, like ``MembershipState``; it keeps who had seen what, because a changeset is
+/// judged by the membership heads that it names, not by what holds now.
+package struct WriteRights: Sendable {
+  private let graph: MembershipGraph
+  private let members: [MemberID: MemberRegister]
+  private let devices: [DeviceID: DeviceRegister]
+  private let withdrawals: [Withdrawal]
+
+  init(_ judgement: MembershipJudgement) {
+    graph = judgement.graph
+    members = judgement.members
+    devices = judgement.devices
+    withdrawals = judgement.withdrawals
+  }
+
+  /// The seq after which changesets of the replica are rejected whatever they name; nil if nothing bounds it.
+  ///
+  /// An entry that takes the right to write binds only replicas that were begun without knowing it; of several such
+  /// entries the greatest seq counts, and a replica that an entry does not name has 0. What a member says of himself
+  /// (`leave`) counts only where no other member's entry binds: nobody may answer his removal with a higher number.
+  ///
+  /// - Parameter heads: the membership heads of the replica's first changeset.
+  package func cutoff(of replica: ReplicaID, device: DeviceID, begunAt heads: [EntryHash]) -> UInt64? {
+    guard let known = devices[device] else { return 0 }
+    var byOthers: UInt64?
+    var byOneself: UInt64?
+    for withdrawal in withdrawals where withdrawal.concerns(device, of: known.member) {
+      if hasSeen(heads, withdrawal.entry) { continue }
+      let sequence = withdrawal.cutoffs[device]?[replica] ?? 0
+      if withdrawal.author == known.member {
+        byOneself = max(byOneself ?? 0, sequence)
+      } else {
+        byOthers = max(byOthers ?? 0, sequence)
+      }
+    }
+    return byOthers ?? byOneself
+  }
+
+  /// Whether the device had the right to write, in what these heads had seen.
+  package func mayWrite(_ device: DeviceID, at heads: [EntryHash]) -> Bool {
+    guard let known = devices[device], known.standings.last(where: { hasSeen(heads, $0.by) })?.belongs == true,
+      let standing = members[known.member]?.standings.last(where: { hasSeen(heads, $0.by) })
+    else { return false }
+    return standing.state == .active && standing.role != .readOnly
+  }
+
+  /// Whether `later` had seen everything that `earlier` had.
+  package func covers(_ later: [EntryHash], _ earlier: [EntryHash]) -> Bool {
+    later == earlier || earlier.allSatisfy { hash in graph.index[hash].map { hasSeen(later, $0) } ?? false }
+  }
+
+  /// Whether the device's rights are the same in both, at any heads that both know.
+  package func agree(with other: Self, on device: DeviceID) -> Bool { facts(of: device) == other.facts(of: device) }
+
+  private func hasSeen(_ heads: [EntryHash], _ entry: Int) -> Bool {
+    heads.contains { head in
+      guard let number = graph.index[head] else { return false }
+      return number == entry || graph.saw(number, entry)
+    }
+  }
+
+  /// One thing that decides a device's rights, by the entry that says it.
+  private struct Fact: Hashable {
+    var entry: EntryHash
+    var belongs: Bool
+    var role: Role?
+  }
+
+  private func facts(of device: DeviceID) -> [Fact] {
+    guard let known = devices[device] else { return [] }
+    let standings = members[known.member]?.standings ?? []
+    return known.standings.map { Fact(entry: graph.entries[$0.by].hash, belongs: $0.belongs, role: nil) }
+      + standings.map { Fact(entry: graph.entries[$0.by].hash, belongs: $0.state == .active, role: $0.role) }
+  }
+}
+
+/// An accepted entry that took the right to write from someone, and what is admitted all the same.
+struct Withdrawal {
+  /// The number of the entry.
+  let entry: Int
+  /// Who wrote it.
+  let author: MemberID
+  let subject: MembershipEntry.Subject
+  /// By device; one that is not named has nothing.
+  let cutoffs: [DeviceID: VersionVector]
+
+  init(
+    entry: Int, author: MemberID, subject: MembershipEntry.Subject, cutoffs: [MembershipEntry.Cutoffs]
+  ) {
+    self.entry = entry
+    self.author = author
+    self.subject = subject
+    self.cutoffs = Dictionary(cutoffs.map { ($0.device, $0.through) }) { first, _ in first }
+  }
+
+  func concerns(_ device: DeviceID, of member: MemberID) -> Bool {
+    switch subject {
+    case .member(let whose): whose == member
+    case .device(let whose): whose == device
+    }
+  }
+}
+
+extension MembershipState {
+  /// Whether the device may write now: it belongs, and its member is not read-only.
+  package func mayWrite(_ device: DeviceID) -> Bool {
+    guard admits(device), let member = member(of: device) else { return false }
+    return member.role != .readOnly
+  }
+
+  /// Whether the device's member is an owner, and the device belongs.
+  package func isOwner(_ device: DeviceID) -> Bool { admits(device) && member(of: device)?.role == .owner }
+}

@@ -1,0 +1,188 @@
+package import HouseholdRecords
+
+/// Up to where the changesets of each replica count, as the membership log says now (design 2.6, D5).
+struct Admission {
+  var rights: WriteRights
+  /// The last seq that counts, of each replica that anything bounds: a cutoff, or a write without the right to it.
+  var limits: [ReplicaID: UInt64] = [:]
+}
+
+/// Admission: what an author had no right to write is stored and passed on, and stays out of the cells.
+///
+/// The load-bearing detail: the *received* vector counts rejected changesets and the *applied* vector never does. So
+/// everyone comes to have the same bytes, can say of every dependency whether it will ever be applied, and an owner can
+/// adopt what any device holds; and equal applied vectors mean equal records (R5). Of each replica a prefix counts.
+extension Replica {
+  static func evaluate(
+    _ log: MembershipLog, _ replicas: ReplicaTable, _ connection: Connection
+  ) throws -> (MembershipState, Admission) {
+    let (state, rights) = MembershipEvaluation.evaluate(log)
+    var admission = Admission(rights: rights)
+    for entry in replicas.sorted {
+      let bounds = [
+        rights.cutoff(of: entry.id, device: entry.device, begunAt: entry.begun),
+        try firstRejected(of: entry, connection).map { $0 - 1 },
+      ]
+      admission.limits[entry.id] = bounds.compactMap(\.self).min()
+    }
+    return (state, admission)
+  }
+
+  private static func firstRejected(of entry: ReplicaTable.Entry, _ connection: Connection) throws -> UInt64? {
+    try connection.integer(
+      "SELECT min(seq) FROM sync_changeset WHERE replica = ? AND state >= 3", .integer(entry.number)
+    ).map(UInt64.init)
+  }
+
+  /// Whether the changeset counts, as far as is known.
+  func isAdmitted(_ name: ChangesetName) -> Bool { name.sequence <= admission.limits[name.replica] ?? .max }
+
+  /// Judges a changeset that has just come, the next one of its replica; whether it counts.
+  ///
+  /// - Parameter heads: the membership heads that it names.
+  func admit(_ changeset: Changeset, heads: [EntryHash], of entry: ReplicaTable.Entry) -> Bool {
+    if changeset.name.sequence == 1 {
+      admission.limits[entry.id] = admission.rights.cutoff(of: entry.id, device: entry.device, begunAt: heads)
+    }
+    guard isAdmitted(changeset.name) else { return false }
+    // An empty changeset only confirms, which whoever reads may do.
+    if changeset.operations.isEmpty || admission.rights.mayWrite(entry.device, at: heads) { return true }
+    admission.limits[entry.id] = changeset.name.sequence - 1
+    return false
+  }
+
+  /// What a replica has seen of the membership only grows: else a loss of rights could be unseen again.
+  func checkHeads(_ heads: [EntryHash], follow previous: [EntryHash], of name: ChangesetName) throws {
+    guard admission.rights.covers(heads, previous) else {
+      throw Violation(.badChangeset, "Changeset \(name) has not seen the membership that the one before it had seen.")
+    }
+  }
+
+  // MARK: When the membership changes
+
+  /// Judges all changesets anew, in both directions: what counts no longer leaves the cells, what counts again comes in.
+  ///
+  /// A device that belongs no longer keeps what it has.
+  ///
+  /// - Parameter earlier: the rights under which what is here was judged; nil judges everything.
+  func readmit(since earlier: WriteRights?) throws {
+    var limits: [ReplicaID: UInt64] = [:]
+    for entry in replicas.sorted { limits[entry.id] = try limit(of: entry, since: earlier) }
+    admission.limits = limits
+    guard membershipState.admits(identity.device) else { return }
+    var out = Withdrawn()
+    for entry in replicas.sorted { try mark(entry, limit: limits[entry.id] ?? .max, out: &out) }
+    held = try readHeld()
+    if !out.names.isEmpty { try withdraw(out) }
+    for entry in replicas.sorted where limits[entry.id] ?? .max < entry.base { try forget(entry) }
+    try mintIfBound()
+    _ = try applyReady()
+    digestCache = nil
+  }
+
+  /// The last seq of the replica that counts; nil if nothing bounds it.
+  private func limit(of entry: ReplicaTable.Entry, since earlier: WriteRights?) throws -> UInt64? {
+    let rights = admission.rights
+    let cutoff = rights.cutoff(of: entry.id, device: entry.device, begunAt: entry.begun)
+    // Where nothing was rejected and nothing that decides has changed, every write was found good already.
+    if let earlier, earlier.agree(with: rights, on: entry.device),
+      try Self.firstRejected(of: entry, connection) == nil
+    {
+      return cutoff
+    }
+    let forbidden = try firstForbidden(of: entry, through: cutoff ?? .max).map { $0 - 1 }
+    return [cutoff, forbidden].compactMap(\.self).min()
+  }
+
+  /// The first changeset that writes without the right to, at the membership heads that it names.
+  private func firstForbidden(of entry: ReplicaTable.Entry, through last: UInt64) throws -> UInt64? {
+    let statement = try connection.statement(
+      """
+      SELECT heads, min(seq), max(seq) FROM sync_changeset WHERE replica = ? AND seq <= ? AND body IS NOT NULL
+      GROUP BY heads ORDER BY 2
+      """)
+    try statement.bind([.integer(entry.number), .integer(Int64(clamping: last))])
+    var spans: [(first: UInt64, last: UInt64)] = []
+    do {
+      defer { statement.reset() }
+      while try statement.step() { spans.append((UInt64(statement.integer(1)), UInt64(statement.integer(2)))) }
+    }
+    for span in spans {
+      let first = ChangesetName(replica: entry.id, sequence: span.first)
+      guard let header = try log.header(of: first, replicas: replicas),
+        !admission.rights.mayWrite(entry.device, at: header.membershipHeads)
+      else { continue }
+      for sequence in span.first...span.last {
+        let name = ChangesetName(replica: entry.id, sequence: sequence)
+        guard let header = try log.header(of: name, replicas: replicas), try log.body(at: header.position) != nil
+        else { continue }
+        if try !body(of: header).operations.isEmpty { return sequence }
+      }
+    }
+    return nil
+  }
+
+  /// Brings states and vectors of a replica in line with its limit, and collects what must leave the cells.
+  private func mark(_ entry: ReplicaTable.Entry, limit: UInt64, out: inout Withdrawn) throws {
+    let last = Int64(clamping: limit)
+    let whole = min(entry.applied, try endOfTransaction(entry, atMost: limit))
+    if entry.applied > whole {
+      try collect(entry, after: whole, into: &out)
+      try replicas.update(entry.id, on: connection) { $0.applied = whole }
+      try connection.run(
+        "UPDATE sync_changeset SET state = 0 WHERE replica = ? AND seq > ? AND state = 1", .integer(entry.number),
+        .integer(Int64(clamping: whole)))
+    }
+    try connection.run(
+      "UPDATE sync_changeset SET state = 3 WHERE replica = ? AND seq > ? AND state < 3", .integer(entry.number),
+      .integer(last))
+    try connection.run(
+      "UPDATE sync_changeset SET state = 0 WHERE replica = ? AND seq <= ? AND state >= 3", .integer(entry.number),
+      .integer(last))
+  }
+
+  /// The greatest seq up to this one at which a local transaction ends: none is applied in part.
+  func endOfTransaction(_ entry: ReplicaTable.Entry, atMost limit: UInt64) throws -> UInt64 {
+    var end = min(limit, entry.received)
+    while end > 0,
+      try log.header(of: ChangesetName(replica: entry.id, sequence: end), replicas: replicas)?.continues == true
+    { end -= 1 }
+    return end
+  }
+
+  /// After sealing on a device that may not write: some program got round the triggers, and everyone rejects it.
+  func withdrawWhatMayNotBeWritten() throws {
+    guard membershipState.admits(identity.device), !membershipState.mayWrite(identity.device) else { return }
+    try readmit(since: nil)
+  }
+
+  // MARK: A new replica id
+
+  /// Begins a new replica where an entry bounds the present one: what it would seal from now on could never count.
+  private func mintIfBound() throws {
+    guard let own = replicas[replica], own.received > 0 else { return }
+    let isCut = admission.rights.cutoff(of: own.id, device: own.device, begunAt: own.begun) != nil
+    if isCut || membershipState.mayWrite(own.device) && admission.limits[own.id] != nil { try mintReplica() }
+  }
+
+  /// Goes on sealing under a new replica id.
+  func mintReplica() throws {
+    guard let bytes = try connection.bytes("SELECT randomblob(16)"), let nonce = ReplicaNonce(bytes: bytes) else {
+      throw ReplicaError(.other, "SQLite gave no random bytes.")
+    }
+    replica = cryptography.replicaID(device: identity.device, nonce: nonce)
+    try facts.set(.replica, .bytes(replica.bytes))
+    try facts.set(.nonce, .bytes(nonce.bytes))
+  }
+
+  // MARK: Cutoffs
+
+  /// What of a device counts here now: what stays admitted when it loses the right to write.
+  package func cutoffs(of device: DeviceID) throws -> MembershipEntry.Cutoffs {
+    var through = VersionVector()
+    for entry in replicas.sorted where entry.device == device {
+      through[entry.id] = try endOfTransaction(entry, atMost: admission.limits[entry.id] ?? .max)
+    }
+    return MembershipEntry.Cutoffs(device: device, through: through)
+  }
+}

@@ -1,0 +1,56 @@
+internal import HouseholdRecords
+
+/// The triggers that refuse every edit, by any program, on a device that may not write.
+///
+/// They are made and dropped when the membership log says that this device's right has changed, by the connection that
+/// learns it; like all triggers they are off on the engine's own connection, which goes on showing what others write.
+enum WriteProtection {
+  /// How each refusal begins; ``Connection`` knows it by that.
+  static let prefix = "read-only: "
+
+  /// Why the device may not write; nil if it may.
+  static func reason(for device: DeviceID, in membership: MembershipState) -> String? {
+    guard membership.devices[device] != nil, !membership.mayWrite(device) else { return nil }
+    return membership.admits(device)
+      ? "read-only: you may read this household and not write; an owner can change that"
+      : "read-only: this device belongs to the household no longer; export gives you its records"
+  }
+
+  /// The statements that put the protection of one type in place, or take it away.
+  static func statements(for type: RecordType, reason: String?) -> [String] {
+    let events = ["INSERT", "UPDATE", "DELETE"]
+    let drops = events.map { "DROP TRIGGER IF EXISTS \(name(type, $0))" }
+    guard let reason else { return drops }
+    return drops
+      + events.map { event in
+        """
+        CREATE TRIGGER \(name(type, event)) BEFORE \(event) ON \(SchemaTables.quoted(type.name)) BEGIN
+          SELECT RAISE(ABORT, \(SchemaTables.literal(reason)));
+        END
+        """
+      }
+  }
+
+  private static func name(_ type: RecordType, _ event: String) -> String {
+    SchemaTables.quoted("sync_protect_\(type.name)_\(event.lowercased())")
+  }
+}
+
+extension Replica {
+  /// Switches the protection on or off if the membership says other than it said before.
+  func protect(before: MembershipState) throws {
+    let reason = WriteProtection.reason(for: identity.device, in: membershipState)
+    let isNew = membershipState.schema != before.schema && reason != nil
+    guard isNew || reason != WriteProtection.reason(for: identity.device, in: before) else { return }
+    for type in membershipState.schema.types {
+      for statement in WriteProtection.statements(for: type, reason: reason) { try connection.execute(statement) }
+    }
+    connection.forgetStatements()
+  }
+
+  /// Throws on a device that may not write; for edits that the engine's own connection makes, past the triggers.
+  func requireRightToWrite() throws {
+    guard let reason = WriteProtection.reason(for: identity.device, in: membershipState) else { return }
+    throw ReplicaError(.notAllowed, reason)
+  }
+}
