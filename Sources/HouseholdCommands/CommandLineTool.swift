@@ -16,6 +16,7 @@ package enum CommandLineTool {
       LeaveCommand(), NodeCommand(),
       StatusCommand(), TypesCommand(), SchemaCommand(), ListCommand(), GetCommand(), PutCommand(), DeleteCommand(),
       HistoryCommand(), RevertCommand(), RestoreCommand(), ConflictsCommand(), ResolveCommand(), RejectedCommand(),
+      HeldCommand(), DecideCommand.approve, DecideCommand.reject,
       ImportCommand(), ExportCommand(), CompletionsCommand(), HelpCommand(), VersionCommand(),
     ] + LaterCommand.all
 

@@ -29,8 +29,6 @@ package struct Leaving {
 
   /// How many unsent records are named.
   private static let namedUnsent = 50
-  /// How many copies are kept under `snapshots/`.
-  private static let keptCopies = 5
 
   /// What would happen.
   func preview(_ keep: String) throws -> LeavingFacts {
@@ -63,7 +61,7 @@ package struct Leaving {
   func leave(_ keep: String, now: Instant) throws -> LeavingFacts {
     _ = try replica.seal(now: now)
     var facts = try preview(keep)
-    facts.copy = try SafetyCopies(directory).make(of: replica.path, before: "leave", now: now, keeping: Self.keptCopies)
+    facts.copy = try SafetyCopy.take(directory, before: "leave", now: now)
     try replica.leave(keeping: try Self.choice(keep), now: now)
     return facts
   }

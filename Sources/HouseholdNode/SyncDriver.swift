@@ -196,6 +196,7 @@ final class SyncDriver: @unchecked Sendable {
       onShareKey(key)
     case .shareKeyGiven(let device): log.note("the share's key was given", ["peer": short(device)])
     case .diverged(let device): diverged.insert(device)
+    case .withheld(let list, let device): take(list, from: device)
     case .forkSuspected(let replica, let device):
       log.note("fork suspected", ["replica": "\(replica)", "peer": short(device)])
     case .cloneSuspected(let device): log.note("clone suspected", ["peer": short(device)])
@@ -212,6 +213,16 @@ final class SyncDriver: @unchecked Sendable {
       if goodbye.code != .shuttingDown { change(device) { $0.lastError = goodbye.sentence } }
       log.note("session ended", ["peer": short(device), "byPeer": "\(byPeer)", "reason": goodbye.sentence])
     }
+  }
+
+  /// Remembers what a peer keeps back of this device's changesets, across its absence.
+  private func take(_ withheld: [Withheld], from device: DeviceID) {
+    let own = withheld.filter { replica.isOwn($0.replica) }
+    change(device) { contact in
+      contact.heldThere = own.contains { $0.reason == .held }
+      contact.rejectedThere = own.contains { $0.reason == .rejected }
+    }
+    remember(device, completedSync: false)
   }
 
   // MARK: Facts for status

@@ -98,6 +98,8 @@ final class ChangesetLog {
   enum State: Int64 {
     case waiting = 0
     case applied = 1
+    /// Its deletions wait for approval.
+    case held = 2
     /// Its author had no right to write it.
     case rejected = 3
     /// As rejected, and somebody here has decided what becomes of it.
@@ -134,8 +136,12 @@ final class ChangesetLog {
   }
 
   /// Marks a changeset as applied.
-  func markApplied(_ position: Int64) throws {
-    try connection.run("UPDATE sync_changeset SET state = 1 WHERE position = ?", .integer(position))
+  func markApplied(_ position: Int64) throws { try mark(position, .applied) }
+
+  /// Writes down what became of a changeset.
+  func mark(_ position: Int64, _ state: State) throws {
+    try connection.run(
+      "UPDATE sync_changeset SET state = ? WHERE position = ?", .integer(state.rawValue), .integer(position))
   }
 
   /// The author's bytes at this position, as stored.

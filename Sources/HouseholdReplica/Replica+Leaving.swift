@@ -101,11 +101,4 @@ extension Replica {
     replicas = try ReplicaTable(connection)
     digestCache = nil
   }
-
-  /// Copies a replica as of one moment into a new file, also while a node works with it.
-  package static func copy(_ path: String, to target: String) throws {
-    let connection = try Connection(path: path, mode: .readWrite)
-    defer { connection.close() }
-    try connection.run("VACUUM INTO ?", .text(target))
-  }
 }

@@ -16,9 +16,6 @@ struct LaterCommand: Command {
 
   /// All of them.
   static let all: [LaterCommand] = [
-    LaterCommand("held", group: .sync, "List changes that were received and not applied."),
-    LaterCommand("approve", group: .sync, "Apply a held change."),
-    LaterCommand("reject", group: .sync, "Refuse a held change."),
     LaterCommand("parked", group: .sync, "List records of unknown types."),
     LaterCommand("quarantine", group: .sync, "List values that cannot be shown."),
     LaterCommand("compact", group: .sync, "Collect what every device has confirmed."),
