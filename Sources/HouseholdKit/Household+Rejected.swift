@@ -47,6 +47,7 @@ extension Household {
     case .insert: "insert"
     case .update: "update"
     case .delete: "delete"
+    case .set: "set"
     }
   }
 

@@ -95,6 +95,7 @@ package struct PairingGuest: Sendable {
           link.send(type: type, payload: payload)
         case .show(let preview):
           do {
+            try requireRightToMerge(preview)
             try await decide(preview)
             let request = try SigningRequest.make(for: key).der
             pending.append(.confirmed(signingRequest: request, deviceName: deviceName))
@@ -121,6 +122,14 @@ package struct PairingGuest: Sendable {
         }
       }
     }
+  }
+
+  /// Records come along as edits of this device, which whoever may only read cannot make.
+  private func requireRightToMerge(_ preview: PairingPreview) throws {
+    guard existing == .merge, preview.role == .readOnly else { return }
+    throw NodeError(
+      .notAllowed, "The invitation lets you read only, so the records that are here cannot come along.",
+      remedy: "Say --data replace to leave them behind in a copy, or ask for another role.")
   }
 
   private static func error(_ failure: PairingFailure) -> NodeError {

@@ -86,13 +86,13 @@ enum EngineTables {
       UNIQUE(replica, seq)
     ) STRICT;
     CREATE INDEX sync_changeset_waiting ON sync_changeset(position) WHERE state = 0;
+    CREATE INDEX sync_changeset_rejected ON sync_changeset(replica, seq) WHERE state >= 3;
     CREATE INDEX sync_changeset_held ON sync_changeset(position) WHERE state = 2;
 
     -- A changeset whose deletions somebody approved, by its hash; it may be here already or still come.
     CREATE TABLE sync_approval(
       hash BLOB PRIMARY KEY
     ) STRICT, WITHOUT ROWID;
-    CREATE INDEX sync_changeset_rejected ON sync_changeset(replica, seq) WHERE state >= 3;
 
     -- What decides one record. `writer` is the position of the changeset that wrote every cell not named in `cells`,
     -- and whose values the row of the type's table shows; it made the record alive. `modified` is the position of the

@@ -9,6 +9,8 @@ package struct RejectedChange: Hashable, Sendable {
     package var id: String
     /// In the order of the author's fields.
     package var fields: [Field]
+    /// The rows of a whole set, whose type is the name of its one field.
+    package var rows: OwnedRows
   }
 
   /// One field and the value that was written.
@@ -66,7 +68,10 @@ extension RecordAccess {
     return RejectedChange.Edit(
       kind: operation.kind, type: shape.type, id: operation.id,
       fields: zip(shape.fields, operation.values).filter { operation.kind != .insert || !$0.1.isNull }
-        .map { RejectedChange.Field(name: $0.0, value: $0.1) })
+        .map { RejectedChange.Field(name: $0.0, value: $0.1) }
+        + (operation.kind == .set
+          ? shape.fields.prefix(1).map { RejectedChange.Field(name: $0, value: operation.rows.cellValue) } : []),
+      rows: operation.rows)
   }
 
   /// On a device that belongs no longer: the last seq that counts of each of its replicas, by number.
@@ -121,6 +126,24 @@ extension RecordAccess {
       guard try record(type, edit.id) != nil else { return false }
       _ = try put(type, edit.id, fields)
     case .insert: _ = try put(type, edit.id, fields)
+    case .set: return try applySet(edit)
+    }
+    return true
+  }
+
+  /// Makes the rows of an owner those of the edit.
+  private func applySet(_ edit: RejectedChange.Edit) throws -> Bool {
+    guard let name = edit.fields.first?.name,
+      let set = schema.ownerships.first(where: { $0.owner == edit.type && $0.set.type == name })?.set,
+      let type = schema.type(set.type)
+    else { return false }
+    var former: [String] = []
+    try forEach(type, where: [(set.by, .text(edit.id))]) { former.append($0.key.id) }
+    for id in former where edit.rows.row(id) == nil { _ = try delete(type, id) }
+    for row in edit.rows.rows {
+      let values = edit.rows.fields.filter { type.field($0) != nil && $0 != set.by }
+        .map { (name: $0, value: edit.rows.value(of: $0, in: row)) }
+      _ = try put(type, row.id, values + [(name: set.by, value: .text(edit.id))])
     }
     return true
   }

@@ -72,7 +72,7 @@ extension Replica {
     guard membershipState.admits(identity.device) else { return }
     var out = Withdrawn()
     for entry in replicas.sorted { try mark(entry, limit: limits[entry.id] ?? .max, out: &out) }
-    held = try readHeld()
+    held = held.filter(isAdmitted)
     if !out.names.isEmpty { try withdraw(out) }
     for entry in replicas.sorted where limits[entry.id] ?? .max < entry.base { try forget(entry) }
     try mintIfBound()
@@ -154,6 +154,19 @@ extension Replica {
   func withdrawWhatMayNotBeWritten() throws {
     guard membershipState.admits(identity.device), !membershipState.mayWrite(identity.device) else { return }
     try readmit(since: nil)
+  }
+
+  /// What others should know is stored here and does not count; nothing that somebody here has decided about.
+  func withheldAsRejected() throws -> [Withheld] {
+    let statement = try connection.statement(
+      "SELECT replica, min(seq) FROM sync_changeset WHERE state = 3 GROUP BY replica")
+    defer { statement.reset() }
+    var list: [Withheld] = []
+    while try statement.step() {
+      guard let entry = replicas[number: statement.integer(0)] else { continue }
+      list.append(Withheld(replica: entry.id, first: UInt64(statement.integer(1)), reason: .rejected))
+    }
+    return list.sorted { $0.replica < $1.replica }
   }
 
   // MARK: A new replica id

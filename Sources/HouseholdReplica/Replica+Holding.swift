@@ -162,15 +162,7 @@ extension Replica {
   // MARK: For others
 
   package func withheld() throws -> [Withheld] {
-    var list = held.map { Withheld(replica: $0.replica, first: $0.sequence, reason: .held) }
-    let statement = try connection.statement(
-      "SELECT replica, min(seq) FROM sync_changeset WHERE state = 3 GROUP BY replica")
-    defer { statement.reset() }
-    while try statement.step() {
-      guard let entry = replicas[number: statement.integer(0)] else { continue }
-      list.append(Withheld(replica: entry.id, first: UInt64(statement.integer(1)), reason: .rejected))
-    }
-    return list.sorted { ($0.replica, $0.first) < ($1.replica, $1.first) }
+    try held.sorted().map { Withheld(replica: $0.replica, first: $0.sequence, reason: .held) } + withheldAsRejected()
   }
 
   /// Leaves a decision about a held changeset for the node; `shown` is the name that ``HeldChangeset`` shows.

@@ -70,7 +70,7 @@ extension Replica {
       state: admit(changeset, heads: heads, of: entry) ? .waiting : .rejected, body: packed)
     try replicas.update(name.replica, on: connection) { $0.received = name.sequence }
     try remember(changeset.stamp, now: now)
-    try noteApprovals(in: changeset)
+    if isAdmitted(name) { try noteApprovals(in: changeset) }
     return (header.position, changeset)
   }
 

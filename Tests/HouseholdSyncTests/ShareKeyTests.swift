@@ -21,7 +21,7 @@ struct ShareKeyTests {
     network.nodes[index].reports.compactMap { if case .shareKeyReceived(let key, _) = $0 { key } else { nil } }
   }
 
-  @Test func `a new owner's device asks and gets it`() {
+  @Test func `a new owner's device asks and gets it (P15)`() {
     let network = network(owners: [0, 1], seenBySecond: [0, 1])
 
     #expect(received(network, 1) == [key])
@@ -34,7 +34,7 @@ struct ShareKeyTests {
     #expect(network.sentTypes[Message.Kind.shareKeyWanted.rawValue] == nil)
   }
 
-  @Test func `who asks and is no owner in the log of who has it gets no answer`() {
+  @Test func `who asks and is no owner in the log of who has it gets no answer (P15)`() {
     let network = network(owners: [0], seenBySecond: [0, 1])
 
     #expect(network.sentTypes[Message.Kind.shareKeyWanted.rawValue] == 1)
@@ -52,7 +52,7 @@ struct ShareKeyTests {
     #expect(received(network, 1) == [key])
   }
 
-  @Test func `a key that nobody asked for closes the link`() {
+  @Test func `a key that nobody asked for closes the link (P15)`() {
     let network = network(owners: [0], seenBySecond: [0])
     let link = network.wires.keys.sorted()[0]
 
