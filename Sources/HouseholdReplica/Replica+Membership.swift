@@ -42,10 +42,11 @@ extension Replica {
       membershipState = MembershipEvaluation.state(of: log)
       try writeNames()
       if membershipState.schema != before.schema {
+        let earlier = registry
         try SchemaTables.adopt(membershipState.schema, on: connection)
-        let former = registry
         registry = try TypeRegistry(schema: membershipState.schema, connection: connection)
-        try adoptOwnership(before: former)
+        try adoptOwnership(before: earlier)
+        try showParked(earlier: earlier)
       }
       digestCache = nil
       return true

@@ -44,16 +44,7 @@ extension Replica {
 
   /// Brings a deleted record back with all its fields; throws if it lives or was never here.
   package func restore(_ key: RecordKey, now: Instant) throws {
-    try write {
-      let table = try requireTable(key.type)
-      try requireSealed(key, number: table.number)
-      if try restoreRow(key, table: table, now: now) { return }
-      guard let state = try self.state(of: key), state.life > 0 else {
-        throw ReplicaError(.notFound, "There never was a \(key.type) \(key.id) here.")
-      }
-      guard !state.isAlive else { throw ReplicaError(.badValue, "The \(key.type) \(key.id) is not deleted.") }
-      try makeAgain(row(of: state, table: table), key, table: table, state: state, now: now)
-    }
+    try write { try bringBack(key, now: now) }
   }
 
   /// The rows that are taken, if the conflict is about a set and one is taken; nil leaves the decision to others.
@@ -67,6 +58,18 @@ extension Replica {
       if case .rows(let kept)? = conflict.kept?.value { return kept }
       return nil
     }
+  }
+
+  /// As ``restore(_:now:)``, inside a transaction.
+  func bringBack(_ key: RecordKey, now: Instant) throws {
+    let table = try requireTable(key.type)
+    try requireSealed(key, number: table.number)
+    if try restoreRow(key, table: table, now: now) { return }
+    guard let state = try self.state(of: key), state.life > 0 else {
+      throw ReplicaError(.notFound, "There never was a \(key.type) \(key.id) here.")
+    }
+    guard !state.isAlive else { throw ReplicaError(.badValue, "The \(key.type) \(key.id) is not deleted.") }
+    try makeAgain(row(of: state, table: table), key, table: table, state: state, now: now)
   }
 
   /// Undoes one change by a new one: its field gets the value from before; a deletion is undone by restoring.
