@@ -91,7 +91,7 @@ extension Replica {
     if hadConflicts || !isPlain, try listConflicts(of: state, type: place.type, id: place.id, table: table) {
       stored.flags |= StoredRecord.conflictFlag
     }
-    if hasSets(state, table: table) { stored.flags |= StoredRecord.setsFlag }
+    if Self.hasSets(state) { stored.flags |= StoredRecord.setsFlag }
     try stored.write(type: place.type, id: place.id, on: connection)
     return row
   }

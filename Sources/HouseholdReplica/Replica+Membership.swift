@@ -51,8 +51,8 @@ extension Replica {
         try SchemaTables.adopt(membershipState.schema, on: connection)
         registry = try TypeRegistry(schema: membershipState.schema, connection: connection)
         duplicates = try Duplicates(connection, registry: registry, schema: membershipState.schema)
-        try showParked(earlier: former)
         try adoptOwnership(before: former)
+        try showParked(earlier: former)
         duplicates.noteAll()
       }
       try protect(before: before)

@@ -13,9 +13,9 @@ extension Replica {
     var isShown: Bool
   }
 
-  /// Whether the state has sets that the schema here knows.
-  func hasSets(_ state: RecordState, table: TypeTable?) -> Bool {
-    table?.sets.contains { state.cells[$0.name] != nil } ?? false
+  /// Whether the state has sets, whatever the schema here knows of them.
+  static func hasSets(_ state: RecordState) -> Bool {
+    state.cells.values.contains { writes in writes.contains { if case .rows = $0.value { true } else { false } } }
   }
 
   /// Makes the tables of owned types show what the owner's state says, and judges the sets.
@@ -254,7 +254,7 @@ extension Replica {
       statement.reset()
       for id in ids {
         let place = RecordPlace(type: table.number, id: id)
-        guard let state = try state(of: place), hasSets(state, table: table) else { continue }
+        guard let state = try state(of: place), Self.hasSets(state) else { continue }
         try connection.run(
           "UPDATE sync_record SET flags = flags | ? WHERE type = ? AND id = ?", .integer(StoredRecord.setsFlag),
           .integer(table.number), .text(id))

@@ -61,9 +61,9 @@ struct OwnedRowsTests {
     ("a field that no row has", "010161010273 3100", .malformed("a set names a field that none of its rows has")),
     ("a count over the bound", "00a11f", .overLimit), ("too short", "0001", .truncated),
   ])
-  func `what is not in the one form is refused`(what: String, hex: String, violation: DecodingViolation) throws {
+  func `what is not in the one form is refused`(what: String, hex: String, violation: DecodingViolation) {
     let digits = hex.filter { $0 != " " }
-    let data = try #require(HouseholdRecords.bytes(hex: digits))
+    let data = HouseholdRecords.bytes(hex: digits) ?? []
     #expect(throws: violation, "\(what)") { try decoded(data) }
   }
 

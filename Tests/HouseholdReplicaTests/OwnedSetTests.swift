@@ -1,5 +1,6 @@
 import HouseholdRecords
 import HouseholdReplica
+import HouseholdTrust
 import Testing
 
 @Suite("Owned sets: the splits of a transaction are one cell of it")
