@@ -8,6 +8,11 @@ struct PlanBuilder {
   private(set) var added = 0
   private(set) var known = 0
   private(set) var skipped: [SkippedLine] = []
+  private(set) var updates: [ImportedRecord] = []
+  private(set) var notes: [String] = []
+  /// The rows of this file by the import id that their bank id makes.
+  var bankRows: [String: BankRows] = [:]
+  let aliases: AliasPatterns
 
   private var accounts: NameIndex
   private var accountCurrencies: [RecordKey: String] = [:]
@@ -21,6 +26,7 @@ struct PlanBuilder {
   init(options: ImportOptions, context: ImportContext) {
     self.options = options
     self.context = context
+    aliases = AliasPatterns(context.aliases)
     accounts = NameIndex(type: "account")
     groups = NameIndex(type: "category_group")
     categories = NameIndex(type: "category")
@@ -38,7 +44,26 @@ struct PlanBuilder {
   // MARK: Rows
 
   /// Notes that something in the file is not taken.
-  mutating func skip(line: Int, _ reason: String) { skipped.append(SkippedLine(line: line, reason: reason)) }
+  ///
+  /// - Parameter isFault: whether something is wrong with it, which `--strict` does not let pass.
+  mutating func skip(line: Int, _ reason: String, isFault: Bool = true) {
+    skipped.append(SkippedLine(line: line, reason: reason, isFault: isFault))
+  }
+
+  /// Says something about the whole file that a person should know.
+  mutating func note(_ sentence: String) {
+    guard notes.count < Limits.unreadableLines else { return }
+    notes.append(sentence)
+  }
+
+  /// Takes what a bank says anew about a record that an import made.
+  mutating func update(_ record: ImportedRecord) { updates.append(record) }
+
+  /// Takes a part of a record of the file, unless anything was ever heard of it.
+  mutating func addPart(_ record: ImportedRecord) throws {
+    guard try context.presence(RecordKey(type: record.type, id: record.id)) == .absent else { return }
+    records.append(record)
+  }
 
   /// Notes that a record of the file is here already and stays as it is.
   mutating func countKnown() { known += 1 }
