@@ -35,3 +35,14 @@ extension Household {
     try generating { try body(Generation(generation: RecordGeneration(access))) }
   }
 }
+
+/// What reports and plain files need beyond records.
+extension Household {
+  /// The names of who made each record of a type; what is not sealed yet was made on this device and is missing.
+  package func creators(_ type: RecordType) throws -> [RecordKey: String] {
+    try Self.guarded { try access.creators(type) }
+  }
+
+  /// Copies the types' tables into a new SQLite file at this path.
+  package func copyRecords(to path: String) throws { try Self.guarded { try access.copyRecords(to: path) } }
+}

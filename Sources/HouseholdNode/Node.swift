@@ -46,6 +46,7 @@ package final class Node: @unchecked Sendable {
   private let pairing: PairingHost
   private let mailbox: LinkMailbox
   private let keeper: LinkKeeper
+  private let recurring: RecurringPoster
   private let startedAt = SystemClock.now
   private var listener: LinkListener?
   private var listenError: String?
@@ -84,6 +85,7 @@ package final class Node: @unchecked Sendable {
     pairing = PairingHost(desk: desk, hostPublicKey: keys.device.publicKey, log: configuration.log)
     mailbox = LinkMailbox(driver: driver, pairing: pairing)
     keeper = LinkKeeper(driver: driver, links: links, owner: mailbox, given: configuration.peers)
+    recurring = RecurringPoster(configuration.directory, replica: replica, log: configuration.log)
     pairing.onPaired = { [driver] in driver.membershipChanged() }
     driver.onConnected = { [keeper] in keeper.connected($0) }
     driver.onDisconnected = { [keeper] device, _ in keeper.disconnected(device) }
@@ -109,6 +111,7 @@ package final class Node: @unchecked Sendable {
     try await onWork { [self] in
       isStopped = true
       keeper.stop()
+      recurring.stop()
       listener?.close()
       driver.stop()
       watcher?.stop()
@@ -174,6 +177,7 @@ package final class Node: @unchecked Sendable {
       self.driver.tick()
       self.pairing.tick()
       self.keeper.look()
+      self.recurring.tick()
       self.everySecond()
     }
   }

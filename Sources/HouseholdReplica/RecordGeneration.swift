@@ -88,3 +88,55 @@ package final class RecordGeneration {
     try statement.run()
   }
 }
+
+extension RecordAccess {
+  /// A number that changes when another connection commits something.
+  package func dataVersion() throws -> Int64 { try connection.integer("PRAGMA data_version") ?? 0 }
+
+  /// Who made each record of a type, by id; without those whose making is not sealed yet.
+  package func creators(_ type: RecordType) throws -> [RecordKey: String] {
+    let statement = try connection.statement("SELECT id, created_member FROM sync_provenance WHERE type = ?")
+    try statement.bind([.text(type.name)])
+    defer { statement.reset() }
+    var creators: [RecordKey: String] = [:]
+    while try statement.step() {
+      if statement.isNull(1) { continue }
+      creators[RecordKey(type: type.name, id: statement.text(0))] = statement.text(1)
+    }
+    return creators
+  }
+
+  /// Copies the types' tables into a new SQLite file, and nothing of the engine's own; in one transaction.
+  package func copyRecords(to path: String) throws {
+    try connection.run("ATTACH ? AS plain", .text(path))
+    defer { detach() }
+    try transaction {
+      for type in schema.types {
+        let columns = type.fields.map { "\(SchemaTables.quoted($0.name)) \(Self.plainKind($0))" }
+        let table = SchemaTables.quoted(type.name)
+        let names = (["id"] + type.fields.map(\.name)).map(SchemaTables.quoted).joined(separator: ", ")
+        try connection.execute(
+          "CREATE TABLE plain.\(table)(\((["id TEXT PRIMARY KEY NOT NULL"] + columns).joined(separator: ", ")))")
+        try connection.execute("INSERT INTO plain.\(table)(\(names)) SELECT \(names) FROM main.\(table) ORDER BY id")
+      }
+    }
+  }
+
+  private func detach() {
+    do {
+      try connection.execute("DETACH plain")
+    } catch {
+      // The connection is closed right after; nothing else looks at the attached file.
+      return
+    }
+  }
+
+  private static func plainKind(_ field: FieldDefinition) -> String {
+    switch field.kind {
+    case .integer, .boolean: "INTEGER"
+    case .real: "REAL"
+    case .bytes: "BLOB"
+    default: "TEXT"
+    }
+  }
+}

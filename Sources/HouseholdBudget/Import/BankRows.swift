@@ -22,6 +22,7 @@ struct BankRows {
         .empty, "The file \(name) has a header and no rows.", remedy: "Export a period that has transactions.")
     }
     let reader = BankRows(layout: layout, rows: rows, options: builder.options)
+    if let note = reader.dialect.note { builder.note(note) }
     for fault in faults { builder.skip(line: fault.line, fault.reason) }
     for row in rows { try reader.read(row, into: &builder) }
   }

@@ -49,6 +49,14 @@ struct DayText: Hashable, Sendable {
     return nil
   }
 
+  /// The day under either order; nil where the order makes no difference or one of them is no day.
+  var readings: (dayFirst: CalendarDay, monthFirst: CalendarDay)? {
+    guard !isYearFirst, let dayFirst = CalendarDay(year: numbers[2], month: numbers[1], day: numbers[0]),
+      let monthFirst = CalendarDay(year: numbers[2], month: numbers[0], day: numbers[1])
+    else { return nil }
+    return (dayFirst, monthFirst)
+  }
+
   /// The day, once the order of the file is known.
   func day(_ order: Order?) throws(FieldMisfit) -> CalendarDay {
     let day: CalendarDay?

@@ -4,6 +4,8 @@ import HouseholdRecords
 struct FileDialect: Sendable {
   private let mark: MoneyText.Mark?
   private let order: DayText.Order?
+  /// What a person should know about how the file was read.
+  private(set) var note: String?
 
   /// Collects what each text proves by itself.
   ///
@@ -28,8 +30,31 @@ struct FileDialect: Sendable {
     }
     let found: MoneyText.Mark? = points == commas ? nil : points > commas ? .point : .comma
     mark = options.hasDecimalComma.map { $0 ? .comma : .point } ?? found
-    let likely: DayText.Order? = daysFirst == monthsFirst ? nil : daysFirst > monthsFirst ? .dayFirst : .monthFirst
-    order = options.isDayFirst.map { $0 ? .dayFirst : .monthFirst } ?? likely
+    if let isDayFirst = options.isDayFirst {
+      order = isDayFirst ? .dayFirst : .monthFirst
+    } else if daysFirst != monthsFirst {
+      order = daysFirst > monthsFirst ? .dayFirst : .monthFirst
+    } else if daysFirst == 0, let denser = Self.denserOrder(days.compactMap { DayText($0)?.readings }) {
+      order = denser
+      let (read, other) = denser == .dayFirst ? ("day before month", "mdy") : ("month before day", "dmy")
+      note = "No date proves its order; they lie close together as \(read), so they were read so (else: --date-order \(other))."
+    } else {
+      order = nil
+    }
+  }
+
+  /// The order in which days that could be either lie much closer together, as those of a statement do.
+  private static func denserOrder(
+    _ readings: [(dayFirst: CalendarDay, monthFirst: CalendarDay)]
+  ) -> DayText.Order? {
+    let (dayFirst, monthFirst) = (Set(readings.map(\.dayFirst)), Set(readings.map(\.monthFirst)))
+    guard dayFirst.count >= 3, let firstOfOne = dayFirst.min(), let lastOfOne = dayFirst.max(),
+      let firstOfOther = monthFirst.min(), let lastOfOther = monthFirst.max()
+    else { return nil }
+    let one = lastOfOne.dayNumber - firstOfOne.dayNumber
+    let other = lastOfOther.dayNumber - firstOfOther.dayNumber
+    if one * 4 + 30 < other { return .dayFirst }
+    return other * 4 + 30 < one ? .monthFirst : nil
   }
 
   /// The day that a text means in this file.

@@ -18,6 +18,7 @@ enum QIFStatement {
     let dialect = FileDialect(
       amounts: items.payments.lazy.flatMap(\.amounts), days: items.payments.lazy.compactMap(\.day),
       options: builder.options)
+    if let note = dialect.note { builder.note(note) }
     for item in items.payments { try read(item, dialect: dialect, into: &builder) }
   }
 
