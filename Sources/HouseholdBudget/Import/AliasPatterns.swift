@@ -27,7 +27,7 @@ package struct AliasPatterns: Sendable {
 
   package init(_ aliases: [Alias]) {
     let folded = aliases.map { alias in
-      (alias: alias, pieces: Folding.key(alias.pattern).utf8.split(separator: UInt8(ascii: "*")).map(Array.init))
+      (alias: alias, pieces: foldedKey(alias.pattern).utf8.split(separator: UInt8(ascii: "*")).map(Array.init))
     }
     let sorted = folded.filter { !$0.pieces.isEmpty }.sorted { a, b in
       let (mine, others) = (a.pieces.joined().count, b.pieces.joined().count)
@@ -39,7 +39,7 @@ package struct AliasPatterns: Sendable {
   /// The category for a payment; nil where no pattern matches.
   package func category(payee: String?, note: String?) -> String? {
     guard !patterns.isEmpty else { return nil }
-    let texts = [payee, note].compactMap { $0.map { Array(Folding.key($0).utf8) } }
+    let texts = [payee, note].compactMap { $0.map { Array(foldedKey($0).utf8) } }
     return patterns.first { pattern in texts.contains { Self.holds($0, pattern.pieces) } }?.category
   }
 

@@ -28,7 +28,7 @@ extension PlanBuilder {
   private static let settlingDays: Int64 = 20
 
   mutating func identify(_ row: StatementRow, bankID: String, owner: String?) throws -> Identified {
-    let text = Folding.key(row.payee ?? row.note ?? "")
+    let text = foldedKey(row.payee ?? row.note ?? "")
     let parts = ["household/import/bank/1", owner ?? "", bankID]
     let first = ContentID.id(parts, sha256: context.sha256)
     var rows = bankRows[first] ?? BankRows()
@@ -72,7 +72,7 @@ extension PlanBuilder {
       countKnown()
       return .settled
     }
-    guard isNear, isEdited || Folding.key(here["payee"]?.text ?? here["note"]?.text ?? "") == text else { return nil }
+    guard isNear, isEdited || foldedKey(here["payee"]?.text ?? here["note"]?.text ?? "") == text else { return nil }
     list(row, bankID: bankID, key: key, here: here, isEdited: isEdited)
     return .settled
   }

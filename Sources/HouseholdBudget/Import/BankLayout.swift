@@ -75,7 +75,7 @@ struct BankLayout: Sendable {
 
   private init?(header: CSVRow, separator: Character) {
     var columns: [Role: Int] = [:]
-    let keys = header.fields.map(Folding.key)
+    let keys = header.fields.map(foldedKey)
     for role in Role.allCases {
       for word in Self.words[role] ?? [] where columns[role] == nil {
         if let column = keys.firstIndex(of: word), !columns.values.contains(column) { columns[role] = column }

@@ -80,7 +80,7 @@ private enum Balances {
     guard let text, text.utf8.count <= 40, let first = text.utf8.first, "abcenost".utf8.contains(first | 0x20) else {
       return false
     }
-    return words.contains(Folding.key(text))
+    return words.contains(foldedKey(text))
   }
 
   private static let words: Set<String> = [
@@ -121,7 +121,7 @@ struct DirectionColumn: Sendable {
     return isOut
   }
 
-  private static func isOut(_ text: String) -> Bool? { words[Folding.key(text)] }
+  private static func isOut(_ text: String) -> Bool? { words[foldedKey(text)] }
 
   /// Folded words of banks; `k` is credit in Baltic languages, `s` and `h` are debit and credit in German.
   private static let words: [String: Bool] = [

@@ -60,9 +60,12 @@ package struct ImportPlan: Hashable, Sendable {
   /// Reads a file and says what importing it would do.
   ///
   /// - Parameter fileName: only for sentences and to tell formats apart.
+  /// - Parameter writing: takes each weak record at once; they are not in the plan's `records` then. What it wrote must
+  ///   be undone if this throws.
   /// - Throws: `ImportFailure`, and what the context's `presence` throws.
   package static func make(
-    bytes: [UInt8], fileName: String, options: ImportOptions, context: ImportContext
+    bytes: [UInt8], fileName: String, options: ImportOptions, context: ImportContext,
+    writing: ((ImportedRecord) throws -> Void)? = nil
   ) throws -> ImportPlan {
     let name = quoted(fileName)
     guard bytes.count <= Limits.importBytes else {
@@ -75,7 +78,7 @@ package struct ImportPlan: Hashable, Sendable {
       throw ImportFailure(.empty, "The file \(name) is empty.", remedy: "Export it from the bank again.")
     }
     let format = try format(of: text, name: name, options: options)
-    var builder = PlanBuilder(options: options, context: context)
+    var builder = PlanBuilder(options: options, context: context, writing: writing)
     switch format {
     case .ofx: try OFXStatement.read(text.bytes, name: name, into: &builder)
     case .qif: try QIFStatement.read(text.bytes, name: name, into: &builder)

@@ -80,7 +80,7 @@ extension PlanBuilder {
     if let account { fields["account"] = .text(account) }
     if let category = try category(of: row) { fields["category"] = .text(category) }
     let id = Self.recordID(importID)
-    add(ImportedRecord(type: "transaction", id: id, fields: fields, isWeak: true))
+    try add(ImportedRecord(type: "transaction", id: id, fields: fields, isWeak: true))
     for (index, part) in row.parts.enumerated() {
       var values: [String: FieldValue] = ["parent": .text(id), "amount_minor": .integer(part.amount)]
       if let note = part.note { values["note"] = .text(note) }

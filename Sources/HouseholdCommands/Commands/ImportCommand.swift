@@ -95,23 +95,27 @@ struct ImportCommand: Command {
     let bytes = try InputFile(file).read(limit: Limits.importBytes)
     let isDry = invocation.flag("dry-run")
     let plan: ImportPlan = try household.generating { generation in
+      var bar = ProgressBar("importing", total: max(bytes.count / ImportCommand.bytesPerRow, 1), output: output)
+      defer { bar.finish() }
+      var written = 0
+      let context = try ImportContext(of: household, generation: generation)
       let plan: ImportPlan
       do {
         plan = try ImportPlan.make(
-          bytes: bytes, fileName: file, options: options,
-          context: try ImportContext(of: household, generation: generation))
+          bytes: bytes, fileName: file, options: options, context: context,
+          writing: isDry
+            ? nil
+            : { record in
+              guard let type = household.schema.type(record.type) else { return }
+              try generation.insert(type, record.id, ordered(record))
+              written += 1
+              if written.isMultiple(of: 256) { bar.update(written) }
+            })
       } catch let failure as ImportFailure {
         throw CommandError(code: failure.code.rawValue, message: failure.sentence, remedy: failure.remedy)
       }
-      if invocation.flag("strict"), let fault = plan.skipped.first(where: \.isFault) {
-        let count = plan.skipped.count { $0.isFault }
-        throw CommandError(
-          code: "badLine",
-          message: "The file \(quoted(file)) has \(count) bad \(count == 1 ? "line" : "lines"), nothing was written; "
-            + "line \(fault.line): \(fault.reason).",
-          remedy: "Mend the file, or import it without --strict.")
-      }
-      if !isDry { try write(plan, to: household, generation: generation, output: output) }
+      if invocation.flag("strict") { try requireNoFault(plan, file: file) }
+      if !isDry { try bringUpToDate(plan.updates, in: household) }
       return plan
     }
     let restored = plan.records.filter { !$0.isWeak }
@@ -125,17 +129,22 @@ struct ImportCommand: Command {
     return plan
   }
 
-  private func write(
-    _ plan: ImportPlan, to household: Household, generation: Household.Generation, output: Output
-  ) throws {
-    var bar = ProgressBar("writing", total: plan.records.count, output: output)
-    defer { bar.finish() }
-    for (index, record) in plan.records.enumerated() where record.isWeak {
-      guard let type = household.schema.type(record.type) else { continue }
-      try generation.insert(type, record.id, ordered(record))
-      if index.isMultiple(of: 256) { bar.update(index) }
-    }
-    for record in plan.updates {
+  /// What a row of a statement takes, roughly: how far the import has come is guessed by it.
+  private static let bytesPerRow = 72
+
+  /// What it throws undoes what was written of the file.
+  private func requireNoFault(_ plan: ImportPlan, file: String) throws {
+    guard let fault = plan.skipped.first(where: \.isFault) else { return }
+    let count = plan.skipped.count { $0.isFault }
+    throw CommandError(
+      code: "badLine",
+      message: "The file \(quoted(file)) has \(count) bad \(count == 1 ? "line" : "lines"), nothing was written; "
+        + "line \(fault.line): \(fault.reason).",
+      remedy: "Mend the file, or import it without --strict.")
+  }
+
+  private func bringUpToDate(_ records: [ImportedRecord], in household: Household) throws {
+    for record in records {
       guard let type = household.schema.type(record.type) else { continue }
       try household.put(type, record.id, ordered(record))
     }
