@@ -16,6 +16,8 @@ final class RecurringPoster {
   private var ticks = 0
   /// What was looked at last; nothing is due as long as both stay.
   private var seen: (day: CalendarDay, version: Int64)?
+  /// The series that were looked through last, and on which day: only a change of these makes anything due.
+  private var planned: (day: CalendarDay, series: [ShownRecord])?
   /// Whether generators must wait, as after a restore before the first catch-up.
   var mustWait: () -> Bool = { false }
 
@@ -36,7 +38,7 @@ final class RecurringPoster {
       try post(today)
     } catch {
       // Another program may hold the file, or the disk be full: status says so, and the next look tries again.
-      seen = nil
+      (seen, planned) = (nil, nil)
       stop()
     }
   }
@@ -62,11 +64,13 @@ final class RecurringPoster {
       seen = (today, version)
       return
     }
-    var records: [(id: String, fields: [String: FieldValue])] = []
-    try access.forEach(series, where: [("auto_post", .integer(1))]) { shown in
-      records.append((shown.key.id, Dictionary(uniqueKeysWithValues: zip(series.fields.map(\.name), shown.values))))
+    var shown: [ShownRecord] = []
+    try access.forEach(series, where: [("auto_post", .integer(1))]) { shown.append($0) }
+    if !shown.isEmpty, planned?.day != today || planned?.series != shown {
+      let names = series.fields.map(\.name)
+      try post(shown.map { ($0.key.id, Dictionary(uniqueKeysWithValues: zip(names, $0.values))) }, today, access)
+      planned = (today, shown)
     }
-    if !records.isEmpty { try post(records, today, access) }
     seen = (today, version)
   }
 
@@ -94,14 +98,15 @@ final class RecurringPoster {
     _ series: [(id: String, fields: [String: FieldValue])], _ today: CalendarDay, _ access: RecordAccess,
     _ cryptography: OpenSSLCryptography
   ) throws -> RecurringPlan {
-    var posted: [RecordKey: [(id: String, day: CalendarDay)]] = [:]
-    if let type = access.schema.type("transaction"), let date = type.fields.firstIndex(where: { $0.name == "date" }) {
-      for record in series {
-        try access.forEach(type, where: [("recurring", .text(record.id))]) { shown in
-          guard let day = shown.values[date].text.flatMap({ CalendarDay($0) }) else { return }
-          posted[RecordKey(type: "recurring", id: record.id), default: []].append((shown.key.id, day))
-        }
+    func posted(_ series: String) throws -> [(id: String, day: CalendarDay)] {
+      var posted: [(id: String, day: CalendarDay)] = []
+      guard let type = access.schema.type("transaction"),
+        let date = type.fields.firstIndex(where: { $0.name == "date" })
+      else { return posted }
+      try access.forEach(type, where: [("recurring", .text(series))]) { shown in
+        if let day = shown.values[date].text.flatMap({ CalendarDay($0) }) { posted.append((shown.key.id, day)) }
       }
+      return posted
     }
     let generation = RecordGeneration(access)
     return try RecurringPlan(

@@ -46,26 +46,32 @@ import Testing
         == ["2026-01-01 -100 x", "2026-01-02 200 y"])
   }
 
-  @Test func `debit and credit columns, negative inflows, blanks behind quotes, dots behind days, short years`() throws {
+  @Test func `debit and credit columns, negative inflows, blanks behind quotes, dots behind days, short years`() throws
+  {
     #expect(
       try rows("Date,Details,Debit,Credit,Balance\n01/09/2017,A,,428.03,100\n14/09/2017,B,512.0,,\n")
         == ["2017-09-01 42803 A", "2017-09-14 -51200 B"])
     #expect(try rows("Date;Payee;Inflow\n18.09.2017;A;-33,87\n") == ["2017-09-18 -3387 A"])
     #expect(try rows("\"date\",\"payee\",\"amount\" \n\"2024-04-15\",\"A\",\"1.56\" ") == ["2024-04-15 156 A"])
-    #expect(try rows("Datum;Payee;Betrag\n2019.04.19.;A;1,50\n20.02.18;B;-5,00\n") == ["2019-04-19 150 A", "2018-02-20 -500 B"])
+    #expect(
+      try rows("Datum;Payee;Betrag\n2019.04.19.;A;1,50\n20.02.18;B;-5,00\n") == [
+        "2019-04-19 150 A", "2018-02-20 -500 B",
+      ])
     #expect(try rows("Date (UTC),Description,Amount\n04-17-2024,A,-46.00\n") == ["2024-04-17 -4600 A"])
     #expect(
       try rows("\"Date\",\"Amount\",\"Name\"\n\"2018-12-06\",\"-8,78\",\"A\"\n\"2018-12-06\",\"8,78\",\"A\"\n")
         == ["2018-12-06 -878 A", "2018-12-06 878 A"])
   }
 
-  @Test func `days that no row proves are read in the order in which they lie close together, and that is said`() throws {
+  @Test func `days that no row proves are read in the order in which they lie close together, and that is said`() throws
+  {
     var household = SampleHousehold()
     let text = "Date,Payee,Amount\n04/09/2024,A,-1.00\n04/03/2024,B,-1.00\n04/02/2024,C,-1.00\n04/01/2024,D,-1.00\n"
 
     let plan = try household.bring(text.utf8)
 
-    #expect(plan.records.compactMap { $0.fields["date"]?.text } == ["2024-04-09", "2024-04-03", "2024-04-02", "2024-04-01"])
+    #expect(
+      plan.records.compactMap { $0.fields["date"]?.text } == ["2024-04-09", "2024-04-03", "2024-04-02", "2024-04-01"])
     #expect(plan.notes.count == 1 && plan.notes[0].contains("--date-order dmy"))
     #expect(try rows(text, ImportOptions(isDayFirst: true)).first == "2024-09-04 -100 A")
   }

@@ -59,7 +59,8 @@ import Testing
   }
 
   @Test func `a text that lost letters on its way is read, and the note says so`() throws {
-    let bytes = Array("Date;Payee;Amount\n2026-03-01;M".utf8) + [0xBC] + Array("ller B".utf8) + [0xA4] + Array("r;-1,50\n".utf8)
+    let bytes =
+      Array("Date;Payee;Amount\n2026-03-01;M".utf8) + [0xBC] + Array("ller B".utf8) + [0xA4] + Array("r;-1,50\n".utf8)
 
     let plan = try bring(bytes)
 

@@ -96,7 +96,8 @@ import Testing
     #expect(rows(plan).map(\.day) == ["2026-04-03", "2026-04-13", "2026-04-05"])
   }
 
-  @Test func `parts that do not add up are named, lists of other things are passed over, missing is not empty`() throws {
+  @Test func `parts that do not add up are named, lists of other things are passed over, missing is not empty`() throws
+  {
     let plan = try bring(
       """
       !Account
@@ -158,7 +159,9 @@ import Testing
         Row(
           day: "2026-01-02", amount: 4495, payee: "BETALINGSKENM. 1", note: "BETALINGSKENM. 1 SECOND LINE",
           currency: "EUR"),
-        Row(day: "2026-01-03", amount: 303, payee: "own text", note: plan.records[2].fields["note"]?.text, currency: "EUR"),
+        Row(
+          day: "2026-01-03", amount: 303, payee: "own text", note: plan.records[2].fields["note"]?.text, currency: "EUR"
+        ),
       ])
     #expect(plan.skipped.map(\.line) == [15, 16] && plan.format == .mt940)
     #expect(try bring(":NS:\n", "e.sta").found == 0)

@@ -119,7 +119,9 @@ struct BankLayout: Sendable {
       "tranzakció összege", "částka", "částka czk", "kwota", "kwota operacji", "importe", "importo", "montant",
       "beløb", "belopp", "金额", "сумма",
     ],
-    .debit: ["debit", "debit amount", "soll", "paid out", "money out", "withdrawal", "outflow", "debet", "débit", "支出"],
+    .debit: [
+      "debit", "debit amount", "soll", "paid out", "money out", "withdrawal", "outflow", "debet", "débit", "支出",
+    ],
     .credit: ["credit", "credit amount", "haben", "paid in", "money in", "deposit", "inflow", "crédit", "收入"],
     .currency: [
       "currency", "währung", "waehrung", "currency code", "ccy", "buchungswährung", "devizanem",

@@ -56,7 +56,9 @@ struct BankRows {
 
   /// The amount with its sign; of two columns the debit goes out, whether or not it is written with a minus.
   private func amount(_ row: CSVRow, places: Int) throws(FieldMisfit) -> Int64 {
-    if let text = cell(.amount, of: row), !isBlank(text) || layout.columns[.debit] == nil && layout.columns[.credit] == nil {
+    if let text = cell(.amount, of: row),
+      !isBlank(text) || layout.columns[.debit] == nil && layout.columns[.credit] == nil
+    {
       let amount = try dialect.amount(text, places: places)
       guard let direction else { return amount }
       return try direction.isOut(row) ? -amount : amount
@@ -98,7 +100,8 @@ struct DirectionColumn: Sendable {
   static func find(_ rows: [CSVRow], layout: BankLayout) -> DirectionColumn? {
     guard let amounts = layout.columns[.amount] else { return nil }
     let isSigned = rows.contains {
-      $0.fields.count > amounts && $0.fields[amounts].utf8.contains { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "(") }
+      $0.fields.count > amounts
+        && $0.fields[amounts].utf8.contains { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "(") }
         || $0.fields.count > amounts && $0.fields[amounts].unicodeScalars.contains("\u{2212}")
     }
     guard !isSigned else { return nil }

@@ -76,7 +76,9 @@ enum CAMTStatement {
       } else if let start = path.lastIndex(of: "Ntry") {
         guard let text = onOneLine(value) else { return }
         current?.values[path[(start + 1)...].joined(separator: "/"), default: []].append(text)
-      } else if path.suffix(3).elementsEqual(["Acct", "Id", "IBAN"]) || path.suffix(4).elementsEqual(["Acct", "Id", "Othr", "Id"]) {
+      } else if path.suffix(3).elementsEqual(["Acct", "Id", "IBAN"])
+        || path.suffix(4).elementsEqual(["Acct", "Id", "Othr", "Id"])
+      {
         account = onOneLine(value)
       }
     }
@@ -111,12 +113,17 @@ enum CAMTStatement {
   private static func texts(_ entry: Entry, isIncoming: Bool) -> (payee: String?, note: String?) {
     let details = "NtryDtls/TxDtls"
     let one = isIncoming ? "Dbtr" : "Cdtr"
-    let names = ["\(details)/RltdPties/\(one)/Nm", "\(details)/RltdPties/\(one)/Pty/Nm"].flatMap { entry.values[$0] ?? [] }
+    let names = ["\(details)/RltdPties/\(one)/Nm", "\(details)/RltdPties/\(one)/Pty/Nm"].flatMap {
+      entry.values[$0] ?? []
+    }
     let ultimate = entry.first("\(details)/RltdPties/Ultmt\(one)/Nm", "\(details)/RltdPties/Ultmt\(one)/Pty/Nm")
     let purposes = entry.values["\(details)/RmtInf/Ustrd"] ?? []
     let information = entry.first("AddtlNtryInf", "\(details)/AddtlTxInf")
     guard names.count < 2 else {
-      return (information ?? "\(names[0]) and \(names.count - 1) more", purposes.isEmpty ? nil : purposes.joined(separator: "; "))
+      return (
+        information ?? "\(names[0]) and \(names.count - 1) more",
+        purposes.isEmpty ? nil : purposes.joined(separator: "; ")
+      )
     }
     let note = purposes.isEmpty ? information : purposes.joined(separator: " ")
     return (names.first ?? ultimate, note)

@@ -93,7 +93,9 @@ struct EncodingGuess {
         index += 1
         continue
       }
-      guard index + 1 < bytes.count, (0x81...0xFE).contains(bytes[index]), bytes[index + 1] >= 0x30 else { return false }
+      guard index + 1 < bytes.count, (0x81...0xFE).contains(bytes[index]), bytes[index + 1] >= 0x30 else {
+        return false
+      }
       pairs += 1
       if (0xB0...0xD7).contains(bytes[index]), bytes[index + 1] >= 0xA1 { common += 1 }
       index += 2

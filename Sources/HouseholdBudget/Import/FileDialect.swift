@@ -37,7 +37,8 @@ struct FileDialect: Sendable {
     } else if daysFirst == 0, let denser = Self.denserOrder(days.compactMap { DayText($0)?.readings }) {
       order = denser
       let (read, other) = denser == .dayFirst ? ("day before month", "mdy") : ("month before day", "dmy")
-      note = "No date proves its order; they lie close together as \(read), so they were read so (else: --date-order \(other))."
+      note =
+        "No date proves its order; they lie close together as \(read), so they were read so (else: --date-order \(other))."
     } else {
       order = nil
     }
@@ -81,7 +82,8 @@ struct FileDialect: Sendable {
   static func plainAmount(_ text: String, places: Int) throws(FieldMisfit) -> Int64 {
     guard let money = MoneyText(text) else { throw FieldMisfit(reason: "\(quoted(text)) is no amount") }
     do throws(FieldMisfit) {
-      return try money.minorUnits(mark: money.evidence ?? (text.utf8.contains(UInt8(ascii: ",")) ? .comma : .point), places: places)
+      return try money.minorUnits(
+        mark: money.evidence ?? (text.utf8.contains(UInt8(ascii: ",")) ? .comma : .point), places: places)
     } catch {
       throw FieldMisfit(reason: "the amount \(quoted(text)): \(error.reason)")
     }

@@ -127,7 +127,9 @@ package struct ImportPlan: Hashable, Sendable {
     if head.contains("<OFX") || head.contains("OFXHEADER") || head.contains("<ofx") { return .ofx }
     if head.contains("BkToCstmr") || head.contains("camt.05") { return .camt }
     let lines = physicalLines(of: head)
-    if lines.contains(where: { $0.hasPrefix(":20:") || $0.hasPrefix(":60F:") || $0.hasPrefix(":NS:") }) { return .mt940 }
+    if lines.contains(where: { $0.hasPrefix(":20:") || $0.hasPrefix(":60F:") || $0.hasPrefix(":NS:") }) {
+      return .mt940
+    }
     if lines.contains(where: { $0.lowercased().hasPrefix("!type:") }) { return .qif }
     let first = text.bytes.first { $0 > 0x20 }
     if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") { return .json }

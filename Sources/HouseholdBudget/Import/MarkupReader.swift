@@ -95,7 +95,8 @@ struct MarkupReader {
     case "nbsp": return " "
     default: break
     }
-    let number = name.hasPrefix("#x") ? UInt32(name.dropFirst(2), radix: 16) : name.hasPrefix("#") ? UInt32(name.dropFirst()) : nil
+    let number =
+      name.hasPrefix("#x") ? UInt32(name.dropFirst(2), radix: 16) : name.hasPrefix("#") ? UInt32(name.dropFirst()) : nil
     guard let number, number != 0 else { return nil }
     return Unicode.Scalar(number)
   }

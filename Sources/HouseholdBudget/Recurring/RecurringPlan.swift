@@ -23,12 +23,12 @@ package struct RecurringPlan: Sendable {
 
   /// - Parameters:
   ///   - series: the records of the type recurring.
-  ///   - posted: what each series posted and still shows. A payment that the series as it is now would not post comes
+  ///   - posted: what a series posted and still shows; asked only where something was never posted. A payment that the series as it is now would not post comes
   ///     from its schedule before somebody changed it; what is due before such a one is not posted a second time.
   ///   - automatically: whether a node asks, for the series that say so, within `automaticLimit`.
   ///   - isAbsent: whether nothing was ever heard of a record.
   package init(
-    series: [(id: String, fields: [String: FieldValue])], posted: [RecordKey: [(id: String, day: CalendarDay)]],
+    series: [(id: String, fields: [String: FieldValue])], posted: (String) throws -> [(id: String, day: CalendarDay)],
     through today: CalendarDay, automatically: Bool, isAbsent: (RecordKey) throws -> Bool,
     sha256: ([UInt8]) -> [UInt8]
   ) throws {
@@ -46,21 +46,20 @@ package struct RecurringPlan: Sendable {
       try add(
         record.fields["payee"]?.text, series: record.id,
         occurrences: days.map { (day: $0, record: item.transaction(on: $0, sha256: sha256)) },
-        shown: posted[RecordKey(type: "recurring", id: record.id)] ?? [], isAutomatic: automatically,
-        isAbsent: isAbsent)
+        posted: posted, isAutomatic: automatically, isAbsent: isAbsent)
     }
   }
 
   private mutating func add(
     _ payee: String?, series: String, occurrences: [(day: CalendarDay, record: ImportedRecord)],
-    shown: [(id: String, day: CalendarDay)], isAutomatic: Bool, isAbsent: (RecordKey) throws -> Bool
+    posted: (String) throws -> [(id: String, day: CalendarDay)], isAutomatic: Bool,
+    isAbsent: (RecordKey) throws -> Bool
   ) throws {
+    let absent = try occurrences.filter { try isAbsent(RecordKey(type: $0.record.type, id: $0.record.id)) }
+    guard !absent.isEmpty else { return }
     let own = Set(occurrences.map { TextBytes($0.record.id) })
-    let lastOfBefore = shown.filter { !own.contains(TextBytes($0.id)) }.map(\.day).max()
-    var records: [ImportedRecord] = []
-    for (day, record) in occurrences where lastOfBefore.map({ day > $0 }) ?? true {
-      if try isAbsent(RecordKey(type: record.type, id: record.id)) { records.append(record) }
-    }
+    let lastOfBefore = try posted(series).filter { !own.contains(TextBytes($0.id)) }.map(\.day).max()
+    let records = absent.filter { occurrence in lastOfBefore.map { occurrence.day > $0 } ?? true }.map(\.record)
     guard !isAutomatic || records.count <= Self.automaticLimit else {
       let reason = "\(records.count) payments are due at once; household recurring run posts them"
       faults.append(Fault(series: series, reason: reason))

@@ -36,7 +36,8 @@ package enum BarChart {
       let length = max(1, Int(Double(row.amountMinor.magnitude) / Double(max(most, 1)) * Double(bar)))
       let kind = row.amountMinor < 0 ? "out" : "in"
       body += text(cut(row.key), x: left - 12, y: top + 19, style: "text-anchor:end")
-      body += "<rect class=\"\(kind)\" x=\"\(left)\" y=\"\(top + 4)\" width=\"\(length)\" height=\"\(rowHeight - 10)\" rx=\"3\"/>\n"
+      body +=
+        "<rect class=\"\(kind)\" x=\"\(left)\" y=\"\(top + 4)\" width=\"\(length)\" height=\"\(rowHeight - 10)\" rx=\"3\"/>\n"
       body += text(grouped(row.amountMinor, section.currency), x: left + length + 8, y: top + 19, style: "")
       top += rowHeight
     }

@@ -55,7 +55,8 @@ struct ExportCommand: Command {
   private func writeDatabase(_ household: Household, output: Output) throws {
     guard !output.isTerminal else {
       throw CommandError.usage(
-        "a database is no text for a terminal.", remedy: "Write it into a file: household export --format sqlite > FILE")
+        "a database is no text for a terminal.", remedy: "Write it into a file: household export --format sqlite > FILE"
+      )
     }
     let folder = FileManager.default.temporaryDirectory.appending(path: "household-export-\(UUID().uuidString)")
     try FileManager.default.createDirectory(

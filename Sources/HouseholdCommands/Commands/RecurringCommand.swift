@@ -60,7 +60,9 @@ struct RecurringCommand: Command {
         try output.line("\(isDry ? "would post" : "posted") \(name): \(days.joined(separator: ", "))")
       }
       if plan.due.isEmpty { try output.line("Nothing is due.") }
-      for fault in plan.faults { output.note("The series \(escapingControls(fault.series)) is left out: \(fault.reason).") }
+      for fault in plan.faults {
+        output.note("The series \(escapingControls(fault.series)) is left out: \(fault.reason).")
+      }
     }
     return .done
   }
@@ -71,12 +73,12 @@ struct RecurringCommand: Command {
     let (type, transactions) = (try household.requireType("recurring"), try household.requireType("transaction"))
     var series: [(id: String, fields: [String: FieldValue])] = []
     try household.forEach(type) { series.append(($0.id, $0.fields)) }
-    var posted: [RecordKey: [(id: String, day: CalendarDay)]] = [:]
-    for item in series {
-      try household.forEach(transactions, where: [("recurring", .text(item.id))]) { record in
-        guard let day = record.fields["date"]?.text.flatMap({ CalendarDay($0) }) else { return }
-        posted[RecordKey(type: "recurring", id: item.id), default: []].append((record.id, day))
+    func posted(_ series: String) throws -> [(id: String, day: CalendarDay)] {
+      var posted: [(id: String, day: CalendarDay)] = []
+      try household.forEach(transactions, where: [("recurring", .text(series))]) { record in
+        if let day = record.fields["date"]?.text.flatMap({ CalendarDay($0) }) { posted.append((record.id, day)) }
       }
+      return posted
     }
     return try RecurringPlan(
       series: series, posted: posted, through: until, automatically: false,

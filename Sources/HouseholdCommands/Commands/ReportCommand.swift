@@ -114,7 +114,8 @@ struct ReportCommand: Command {
     if invocation.flag("csv") { return try output.write(Array(csv(report).utf8)) }
     let shown = report.sections.map { section in
       Shown(
-        from: days.lowerBound.description, to: days.upperBound.description, currency: Nullable(wrappedValue: section.currency),
+        from: days.lowerBound.description, to: days.upperBound.description,
+        currency: Nullable(wrappedValue: section.currency),
         rows: section.rows.map { ShownRow(key: $0.key, count: $0.count, amount_minor: $0.amountMinor) },
         total_minor: section.totalMinor)
     }

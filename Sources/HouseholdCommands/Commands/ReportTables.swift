@@ -33,7 +33,8 @@ struct PlanReport {
       from: days.lowerBound.description, to: days.upperBound.description,
       rows: report.rows.map { row in
         Row(
-          key: row.key, currency: Nullable(wrappedValue: row.currency), budget_minor: row.budgetMinor, actual_minor: row.actualMinor,
+          key: row.key, currency: Nullable(wrappedValue: row.currency), budget_minor: row.budgetMinor,
+          actual_minor: row.actualMinor,
           left_minor: row.leftMinor)
       })
     try output.result(shown) {
