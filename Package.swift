@@ -42,7 +42,7 @@ let package = Package(
     module("HouseholdSync", ["HouseholdRecords"]),
     module("HouseholdTrust", ["HouseholdRecords", "COpenSSL"], settings: besideC),
     module("HouseholdTransport", ["HouseholdRecords", "COpenSSL"], settings: besideC),
-    module("HouseholdBudget", ["HouseholdRecords"]),
+    module("HouseholdBudget", ["HouseholdRecords"], settings: besideC),
     module(
       "HouseholdNode",
       [

@@ -47,6 +47,7 @@ package final class Node: @unchecked Sendable {
   private let mailbox: LinkMailbox
   private let keeper: LinkKeeper
   private let shareKeys: ShareKeyKeeper
+  private let recurring: RecurringPoster
   private let startedAt = SystemClock.now
   private var listener: LinkListener?
   private var listenError: String?
@@ -89,6 +90,7 @@ package final class Node: @unchecked Sendable {
       configuration.directory, replica: replica, driver: driver, desk: desk, log: configuration.log)
     driver.onShareKey = { [shareKeys] in shareKeys.keep($0) }
     driver.onMembership = { [shareKeys] in shareKeys.look() }
+    recurring = RecurringPoster(configuration.directory, replica: replica, log: configuration.log)
     pairing.onPaired = { [driver] in driver.membershipChanged() }
     driver.onConnected = { [keeper] in keeper.connected($0) }
     driver.onDisconnected = { [keeper] device, _ in keeper.disconnected(device) }
@@ -115,6 +117,7 @@ package final class Node: @unchecked Sendable {
     try await onWork { [self] in
       isStopped = true
       keeper.stop()
+      recurring.stop()
       listener?.close()
       driver.stop()
       watcher?.stop()
@@ -180,6 +183,7 @@ package final class Node: @unchecked Sendable {
       self.driver.tick()
       self.pairing.tick()
       self.keeper.look()
+      self.recurring.tick()
       self.everySecond()
     }
   }

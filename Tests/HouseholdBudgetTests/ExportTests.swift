@@ -83,20 +83,4 @@ import Testing
     #expect(plan.skipped[0].reason.contains("“titel” (did you mean “title”?)"))
     #expect(plan.added == 2 && plan.found == 9)
   }
-
-  @Test func `splits stand in for their parent, and what they leave stays with it`() throws {
-    let transaction = ExportedRecord(
-      id: "t", fields: ["amount_minor": .integer(-100), "currency": .text("EUR"), "category": .text("a")])
-    let split = { (id: String, amount: Int64, category: String) in
-      ExportedRecord(
-        id: id, fields: ["parent": .text("t"), "amount_minor": .integer(amount), "category": .text(category)])
-    }
-
-    let rows = try Totals.byCategory(transactions: [transaction], splits: [split("1", -60, "a"), split("2", -30, "b")])
-
-    #expect(rows.map(\.category) == ["a", "b"])
-    #expect(rows.map(\.amountMinor) == [-70, -30])
-    let most = ExportedRecord(id: "m", fields: ["amount_minor": .integer(.max)])
-    #expect(throws: Totals.Overflow.self) { try Totals.byCategory(transactions: [most, most]) }
-  }
 }

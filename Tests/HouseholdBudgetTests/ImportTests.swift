@@ -3,54 +3,6 @@ import HouseholdBudget
 import HouseholdRecords
 import Testing
 
-/// A household in memory: what an import found, and what its plan made of it.
-struct SampleHousehold {
-  var records: [RecordKey: [String: FieldValue]] = [:]
-  var deleted: Set<RecordKey> = []
-
-  init() {
-    for record in BudgetSchema.schema.builtIn {
-      records[RecordKey(type: record.type, id: record.id)] = record.fields
-    }
-  }
-
-  mutating func bring(
-    _ bytes: some Sequence<UInt8>, name: String = "file.csv", _ options: ImportOptions = ImportOptions()
-  ) throws -> ImportPlan {
-    let plan = try ImportPlan.make(bytes: Array(bytes), fileName: name, options: options, context: context)
-    for record in plan.records {
-      let key = RecordKey(type: record.type, id: record.id)
-      #expect(records.updateValue(record.fields, forKey: key) == nil && !deleted.contains(key), "\(key)")
-    }
-    return plan
-  }
-
-  func rows(_ type: String) -> [ExportedRecord] {
-    records.filter { $0.key.type == type }.sorted { $0.key < $1.key }
-      .map { ExportedRecord(id: $0.key.id, fields: $0.value) }
-  }
-
-  var byType: [String: [ExportedRecord]] {
-    Dictionary(uniqueKeysWithValues: BudgetSchema.schema.types.map { ($0.name, rows($0.name)) })
-  }
-
-  var sum: Int64 { rows("transaction").reduce(0) { $0 + ($1.fields["amount_minor"]?.integer ?? 0) } }
-
-  private var context: ImportContext {
-    let (records, deleted) = (records, deleted)
-    return ImportContext(
-      schema: BudgetSchema.schema,
-      accounts: rows("account").map {
-        ImportContext.Account(id: $0.id, name: $0.fields["name"]?.text, currency: $0.fields["currency"]?.text)
-      },
-      groups: rows("category_group").map { ImportContext.Category(id: $0.id, name: $0.fields["name"]?.text) },
-      categories: rows("category").map {
-        ImportContext.Category(id: $0.id, name: $0.fields["name"]?.text, group: $0.fields["group"]?.text)
-      },
-      presence: { deleted.contains($0) ? .deleted : records[$0] == nil ? .absent : .live }, sha256: sha256)
-  }
-}
-
 @Suite struct ImportTests {
   @Test func `sha256 of the tests is SHA-256`() {
     #expect(hexadecimal(sha256(Array("abc".utf8)).prefix(8)) == "ba7816bf8f01cfea")
@@ -65,9 +17,8 @@ struct SampleHousehold {
     #expect((plan.format, plan.encoding) == (.csv, "utf-8"))
     #expect((plan.found, plan.added, plan.known, plan.skipped) == (2348, 2348, 0, []))
     #expect(household.sum == 4_234_572)
-    let rows = try Totals.byCategory(transactions: household.rows("transaction"))
-    let names = household.rows("category").reduce(into: [:]) { $0[$1.id] = $1.fields["name"]?.text }
-    let sums = Dictionary(uniqueKeysWithValues: rows.map { (names[$0.category ?? ""] ?? "", $0.amountMinor) })
+    let report = try Report.make(household.budgetRecords, days: allDays, by: .category) { _ in "" }
+    let sums = Dictionary(uniqueKeysWithValues: report.sections[0].rows.map { ($0.key, $0.amountMinor) })
     struct Expected: Decodable { let by_category: [String: Int64] }
     #expect(
       try sums == JSONDecoder().decode(Expected.self, from: fixture("household-24m.expected.json")).by_category)
@@ -194,7 +145,9 @@ struct SampleHousehold {
       ("literal-head.csv", Array("id,date,amount_minor\n".utf8)),
       ("cut.json", Array("{\"records\": {\"note\": [".utf8)), ("other.json", Array("[1,2,3]".utf8)),
       ("cut-utf16.csv", [0xFF, 0xFE, 0x44, 0, 0x61, 0, 0x74]), ("zip.zip", Array("PK\u{3}\u{4}".utf8) + [20, 0, 0, 0]),
-      ("letters.csv", Array("Date,Payee,Amount,D/C\n2026-01-01,x,1.00,D\n2026-01-02,y,2.00,C\n".utf8)),
+      ("half.ofx", Array("OFXHEADER:100\n\n<OFX><BANKMSGSRSV1><STMTTRNRS><STMTTRN><TRNAMT>1".utf8)),
+      ("weird.xml", Array("<?xml version=\"1.0\"?><Document xmlns=\"urn:weird\"><X/></Document>".utf8)),
+      ("cut.qif", Array("!Type:Bank\nD1/2/2026\nT-1.00\n".utf8)),
       ("column.csv", Array("id,date,amount_minor,pyee\n1,2026-01-01,5,x\n".utf8)),
     ]
     for (name, bytes) in files {

@@ -16,7 +16,7 @@ struct BankLayout: Sendable {
   /// A header may stand below this many other records, such as the account and the period.
   private static let preambleRecords = 40
 
-  /// The layout whose header has the most columns that are known here; nil if none has a date and an amount.
+  /// The layout whose header has the most columns that are known here; else what the columns themselves show.
   static func find(_ bytes: [UInt8]) -> BankLayout? {
     let head = Array(bytes.prefix(64 << 10))
     var best: BankLayout?
@@ -26,12 +26,56 @@ struct BankLayout: Sendable {
         if layout.columns.count > best?.columns.count ?? 0 { best = layout }
       }
     }
-    return best
+    if let best { return best }
+    for separator in TransactionsCSV.separators {
+      let isWhole = head.count == bytes.count
+      let rows = CSVFile(head, separator: separator).rows
+      if let layout = BankLayout(contents: isWhole ? rows : rows.dropLast(), separator: separator) { return layout }
+    }
+    return nil
+  }
+
+  /// The cell of a row; nil if the file has no such column or the row is shorter.
+  func cell(_ role: Role, of row: CSVRow) -> String? {
+    guard let column = columns[role], column < row.fields.count else { return nil }
+    return row.fields[column]
+  }
+
+  /// A file without a header: the columns that are a date and an amount in (nearly) every row, if there is one of each.
+  private init?(contents rows: [CSVRow], separator: Character) {
+    guard let width = rows.map(\.fields.count).max(), width >= 3 else { return nil }
+    // A record of the account may stand before the payments.
+    let needed = max(1, rows.count - max(1, rows.count / 10))
+    func count(_ column: Int, _ holds: (String) -> Bool) -> Int {
+      rows.count { column < $0.fields.count && holds($0.fields[column]) }
+    }
+    let dates = (0..<width).filter { column in count(column) { DayText($0) != nil } >= needed }
+    let isAmount = { (text: String) in
+      DayText(text) == nil && MoneyText(text).map { $0.evidence != nil } ?? false
+    }
+    let amounts = (0..<width).filter { column in count(column, isAmount) >= needed }
+    guard let date = dates.first, amounts.count == 1 else { return nil }
+    let isSigned = rows.contains { amounts[0] < $0.fields.count && $0.fields[amounts[0]].contains("-") }
+    guard isSigned else { return nil }
+    var columns: [Role: Int] = [.date: date, .amount: amounts[0]]
+    let isCode = { (text: String) in text.utf8.count == 3 && text.utf8.allSatisfy { (0x41...0x5A).contains($0) } }
+    columns[.currency] = (0..<width).first { column in count(column, isCode) >= needed }
+    let texts = (0..<width).filter { !dates.contains($0) && !columns.values.contains($0) }
+    let lengths = texts.map { column in
+      (column, rows.reduce(0) { $0 + (column < $1.fields.count ? $1.fields[column].utf8.count : 0) })
+    }
+    let longest = lengths.filter { $0.1 > 0 }.sorted { $0.1 > $1.1 }.map(\.0)
+    columns[.payee] = longest.first
+    columns[.note] = longest.dropFirst().first
+    self.separator = separator
+    headerLine = 0
+    columnCount = width
+    self.columns = columns
   }
 
   private init?(header: CSVRow, separator: Character) {
     var columns: [Role: Int] = [:]
-    let keys = header.fields.map(Folding.key)
+    let keys = header.fields.map(foldedKey)
     for role in Role.allCases {
       for word in Self.words[role] ?? [] where columns[role] == nil {
         if let column = keys.firstIndex(of: word), !columns.values.contains(column) { columns[role] = column }
@@ -54,19 +98,34 @@ struct BankLayout: Sendable {
   private static let words: [Role: [String]] = [
     .date: [
       "date", "transaction date", "buchungstag", "buchungsdatum", "datum", "booking date", "completed date",
-      "posted date", "posting date", "date (utc)", "valutadatum", "wertstellung",
+      "posted date", "posting date", "date (utc)", "valutadatum", "wertstellung", "belegdatum", "könyvelés dátuma",
+      "tranzakció dátuma", "dátum", "datum zaúčtování", "datum provedení", "datum verrichting", "data księgowania",
+      "data operacji", "fecha", "fecha operación", "data", "data operazione", "date opération", "date de l'opération",
+      "dato", "bogført", "bokföringsdag", "交易日期", "日期", "дата", "дата операции",
     ],
     .payee: [
       "payee", "empfänger", "auftraggeber/empfänger", "beguenstigter/zahlungspflichtiger",
-      "begünstigter/auftraggeber", "name", "merchant", "counterparty", "counterparty name", "description",
-      "naam / omschrijving",
+      "begünstigter/auftraggeber", "name", "merchant", "counterparty", "counterparty name", "beneficiary",
+      "description", "naam / omschrijving", "transaktionsbeschreibung", "partner név", "partner neve",
+      "název protiúčtu", "handelaar", "kontrahent", "nadawca/odbiorca", "concepto", "descripción", "descrizione",
+      "libellé", "tekst", "交易对方", "商户", "контрагент",
     ],
     .note: [
       "note", "notes", "memo", "verwendungszweck", "purpose", "reference", "details", "mededelingen", "buchungstext",
+      "desc", "bank description", "közlemény", "zpráva pro příjemce", "toelichting", "tytuł", "备注", "описание",
     ],
-    .amount: ["amount", "betrag", "umsatz", "bedrag", "bedrag (eur)", "transaction amount"],
-    .debit: ["debit", "debit amount", "soll", "paid out", "money out", "withdrawal", "outflow"],
-    .credit: ["credit", "credit amount", "haben", "paid in", "money in", "deposit", "inflow"],
-    .currency: ["currency", "währung", "waehrung", "currency code", "ccy"],
+    .amount: [
+      "amount", "betrag", "umsatz", "bedrag", "bedrag (eur)", "transaction amount", "buchungsbetrag", "összeg",
+      "tranzakció összege", "částka", "částka czk", "kwota", "kwota operacji", "importe", "importo", "montant",
+      "beløb", "belopp", "金额", "сумма",
+    ],
+    .debit: [
+      "debit", "debit amount", "soll", "paid out", "money out", "withdrawal", "outflow", "debet", "débit", "支出",
+    ],
+    .credit: ["credit", "credit amount", "haben", "paid in", "money in", "deposit", "inflow", "crédit", "收入"],
+    .currency: [
+      "currency", "währung", "waehrung", "currency code", "ccy", "buchungswährung", "devizanem",
+      "tranzakció devizaneme", "munt", "waluta", "divisa", "valuta", "devise", "币种", "валюта",
+    ],
   ]
 }

@@ -3,13 +3,14 @@ import HouseholdRecords
 /// Reads a bank's CSV file: what a date and an amount look like is decided once for the whole file, never per row.
 struct BankRows {
   private let layout: BankLayout
-  private let mark: MoneyText.Mark?
-  private let order: DayText.Order?
+  private let dialect: FileDialect
+  private let direction: DirectionColumn?
 
   static func read(_ bytes: [UInt8], name: String, into builder: inout PlanBuilder) throws {
     guard let layout = BankLayout.find(bytes) else {
       throw ImportFailure(
-        .unknownFormat, "The file \(name) is no CSV with a header that names a date and an amount.",
+        .unknownFormat,
+        "The file \(name) is no CSV with a header that names a date and an amount, or with columns that show them.",
         remedy: "Export it as CSV with a header, or rename the columns to Date, Payee, Amount and Currency.")
     }
     let file = CSVFile(bytes, separator: layout.separator)
@@ -20,134 +21,118 @@ struct BankRows {
       throw ImportFailure(
         .empty, "The file \(name) has a header and no rows.", remedy: "Export a period that has transactions.")
     }
-    guard !hasDirections(rows, layout: layout) else {
-      throw ImportFailure(
-        .unknownFormat, "In the file \(name), letters such as D and C say what goes out; that is not understood yet.",
-        remedy: "Export amounts with their sign, or add a minus to what goes out and delete the column of letters.")
-    }
     let reader = BankRows(layout: layout, rows: rows, options: builder.options)
+    if let note = reader.dialect.note { builder.note(note) }
     for fault in faults { builder.skip(line: fault.line, fault.reason) }
     for row in rows { try reader.read(row, into: &builder) }
   }
 
   private init(layout: BankLayout, rows: [CSVRow], options: ImportOptions) {
     self.layout = layout
-    var (points, commas, daysFirst, monthsFirst) = (0, 0, 0, 0)
-    for row in rows {
-      for role in [BankLayout.Role.amount, .debit, .credit] {
-        switch Self.cell(role, of: row, in: layout).flatMap(MoneyText.init)?.evidence {
-        case .point: points += 1
-        case .comma: commas += 1
-        case nil: break
-        }
-      }
-      switch Self.cell(.date, of: row, in: layout).flatMap(DayText.init)?.evidence {
-      case .dayFirst: daysFirst += 1
-      case .monthFirst: monthsFirst += 1
-      case nil: break
-      }
+    let amounts = rows.lazy.flatMap { row in
+      [BankLayout.Role.amount, .debit, .credit].compactMap { layout.cell($0, of: row) }
     }
-    mark = points == commas ? nil : points > commas ? .point : .comma
-    let found: DayText.Order? = daysFirst == monthsFirst ? nil : daysFirst > monthsFirst ? .dayFirst : .monthFirst
-    order = options.isDayFirst.map { $0 ? .dayFirst : .monthFirst } ?? found
+    dialect = FileDialect(amounts: amounts, days: rows.lazy.compactMap { layout.cell(.date, of: $0) }, options: options)
+    direction = DirectionColumn.find(rows, layout: layout)
   }
 
   private func read(_ row: CSVRow, into builder: inout PlanBuilder) throws {
-    let ownCurrency = cell(.currency, of: row).map { $0.filter { !$0.isWhitespace }.uppercased() }
-    let accountWord = builder.options.account
-    let known = accountWord.flatMap { builder.currency(ofAccountNamed: $0) }
-    let currency = ownCurrency.flatMap { $0.isEmpty ? nil : $0 } ?? known ?? builder.options.currency
-    var fields: [String: FieldValue] = [:]
+    let currency = builder.currency(own: cell(.currency, of: row), file: nil)
     let (day, amount): (String, Int64)
     do throws(FieldMisfit) {
-      day = try self.day(row)
-      amount = try self.amount(row, places: Currency.decimalPlaces(currency))
-      for (role, name) in [(BankLayout.Role.payee, "payee"), (.note, "note")] {
-        guard let text = cell(role, of: row), let field = builder.context.schema.type("transaction")?.field(name) else {
-          continue
-        }
-        fields[name] = try FieldReading.value(Self.tidied(text), for: field)
+      if Balances.isOne(cell(.payee, of: row)) || Balances.isOne(cell(.note, of: row)) {
+        throw FieldMisfit(reason: "it is a balance, not a payment")
       }
+      day = try dialect.day(cell(.date, of: row) ?? "")
+      amount = try self.amount(row, places: Currency.decimalPlaces(currency))
     } catch {
       return builder.skip(line: row.line, error.reason)
     }
-    let account = try accountWord.map { try builder.account($0, currency: currency) }
-    let text = [fields["payee"]?.text ?? "", fields["note"]?.text ?? ""]
-    let importID = builder.importID(account: account, date: day, amount: amount, text: text)
-    fields["date"] = .text(day)
-    fields["amount_minor"] = .integer(amount)
-    fields["currency"] = currency.map(FieldValue.text) ?? .null
-    fields["import_id"] = .text(importID)
-    if let account { fields["account"] = .text(account) }
-    let id = "import-\(importID)"
-    guard try builder.isNew(RecordKey(type: "transaction", id: id), line: row.line) else { return }
-    builder.add(ImportedRecord(type: "transaction", id: id, fields: fields, isWeak: true))
-  }
-
-  private func day(_ row: CSVRow) throws(FieldMisfit) -> String {
-    let text = cell(.date, of: row) ?? ""
-    guard let written = DayText(text) else { throw FieldMisfit(reason: "\(quoted(text)) is no date") }
-    do throws(FieldMisfit) {
-      return try written.day(order).description
-    } catch {
-      throw FieldMisfit(reason: "the date \(quoted(text)): \(error.reason)")
-    }
+    try builder.take(
+      StatementRow(
+        line: row.line, day: day, amount: amount, currency: currency, payee: cell(.payee, of: row).map(tidied),
+        note: cell(.note, of: row).map(tidied)))
   }
 
   /// The amount with its sign; of two columns the debit goes out, whether or not it is written with a minus.
   private func amount(_ row: CSVRow, places: Int) throws(FieldMisfit) -> Int64 {
-    if let text = cell(.amount, of: row) { return try minorUnits(text, places: places) }
+    if let text = cell(.amount, of: row),
+      !isBlank(text) || layout.columns[.debit] == nil && layout.columns[.credit] == nil
+    {
+      let amount = try dialect.amount(text, places: places)
+      guard let direction else { return amount }
+      return try direction.isOut(row) ? -amount : amount
+    }
     let debit = cell(.debit, of: row).flatMap { isBlank($0) ? nil : $0 }
     let credit = cell(.credit, of: row).flatMap { isBlank($0) ? nil : $0 }
-    let out = try debit.map { text throws(FieldMisfit) in try minorUnits(text, places: places) } ?? 0
-    let income = try credit.map { text throws(FieldMisfit) in try minorUnits(text, places: places) } ?? 0
+    let out = try debit.map { text throws(FieldMisfit) in try dialect.amount(text, places: places) } ?? 0
+    let income = try credit.map { text throws(FieldMisfit) in try dialect.amount(text, places: places) } ?? 0
     guard debit != nil || credit != nil else { throw FieldMisfit(reason: "it has no amount") }
     guard out == 0 || income == 0 else { throw FieldMisfit(reason: "it has both a debit and a credit") }
     return out == 0 ? income : out > 0 ? -out : out
   }
 
-  private func minorUnits(_ text: String, places: Int) throws(FieldMisfit) -> Int64 {
-    guard let money = MoneyText(text) else { throw FieldMisfit(reason: "\(quoted(text)) is no amount") }
-    do throws(FieldMisfit) {
-      return try money.minorUnits(mark: mark, places: places)
-    } catch {
-      throw FieldMisfit(reason: "the amount \(quoted(text)): \(error.reason)")
-    }
-  }
-
-  private func cell(_ role: BankLayout.Role, of row: CSVRow) -> String? { Self.cell(role, of: row, in: layout) }
-
-  private static func cell(_ role: BankLayout.Role, of row: CSVRow, in layout: BankLayout) -> String? {
-    guard let column = layout.columns[role], column < row.fields.count else { return nil }
-    return row.fields[column]
-  }
-
-  /// The same text from every encoding and system: composed, line ends as LF.
-  private static func tidied(_ text: String) -> String {
-    var scalars = String.UnicodeScalarView()
-    var isAfterReturn = false
-    for scalar in Folding.composed(text).unicodeScalars {
-      if scalar == "\r" || scalar == "\n" && !isAfterReturn { scalars.append("\n") }
-      if scalar != "\r", scalar != "\n" { scalars.append(scalar) }
-      isAfterReturn = scalar == "\r"
-    }
-    return String(scalars)
-  }
+  private func cell(_ role: BankLayout.Role, of row: CSVRow) -> String? { layout.cell(role, of: row) }
 }
 
-/// Whether amounts have no sign and a column of letters says which of them go out: taken as they are, they would lie.
-private func hasDirections(_ rows: [CSVRow], layout: BankLayout) -> Bool {
-  guard let amounts = layout.columns[.amount] else { return false }
-  let isSigned = rows.contains {
-    $0.fields.count > amounts && $0.fields[amounts].contains { "-+\u{2212}(".contains($0) }
+/// Rows of a statement that tell what was on the account, not what moved.
+private enum Balances {
+  static func isOne(_ text: String?) -> Bool {
+    // Longer texts are payments; most rows leave here without being folded.
+    guard let text, text.utf8.count <= 40, let first = text.utf8.first, "abcenost".utf8.contains(first | 0x20) else {
+      return false
+    }
+    return words.contains(foldedKey(text))
   }
-  let letters: Set<String> = ["C", "CR", "CREDIT", "D", "DB", "DR", "DEBIT", "H", "K", "S"]
-  return !isSigned
-    && (0..<layout.columnCount).contains { column in
+
+  private static let words: Set<String> = [
+    "opening balance", "closing balance", "balance brought forward", "balance carried forward", "turnover",
+    "anfangssaldo", "endsaldo", "alter saldo", "neuer saldo", "beginsaldo", "eindsaldo", "saldo inicial",
+    "saldo final", "solde initial", "solde final", "saldo iniziale", "saldo finale",
+  ]
+}
+
+/// A column whose words say which amounts go out, in a file whose amounts have no sign.
+struct DirectionColumn: Sendable {
+  private let column: Int
+
+  /// Finds it; nil where amounts have signs, or no column has such words in every row.
+  static func find(_ rows: [CSVRow], layout: BankLayout) -> DirectionColumn? {
+    guard let amounts = layout.columns[.amount] else { return nil }
+    let isSigned = rows.contains {
+      $0.fields.count > amounts
+        && $0.fields[amounts].utf8.contains { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "(") }
+        || $0.fields.count > amounts && $0.fields[amounts].unicodeScalars.contains("\u{2212}")
+    }
+    guard !isSigned else { return nil }
+    let column = (0..<layout.columnCount).first { column in
       guard !layout.columns.values.contains(column) else { return false }
-      let cells = rows.compactMap { column < $0.fields.count ? $0.fields[column] : nil }.filter { !isBlank($0) }
-      return !cells.isEmpty && cells.allSatisfy { letters.contains($0.filter { !$0.isWhitespace }.uppercased()) }
+      var hasWord = false
+      for row in rows where column < row.fields.count && !isBlank(row.fields[column]) {
+        guard isOut(row.fields[column]) != nil else { return false }
+        hasWord = true
+      }
+      return hasWord
     }
+    return column.map(DirectionColumn.init)
+  }
+
+  func isOut(_ row: CSVRow) throws(FieldMisfit) -> Bool {
+    guard column < row.fields.count, let isOut = Self.isOut(row.fields[column]) else {
+      throw FieldMisfit(reason: "nothing says whether it goes out or comes in")
+    }
+    return isOut
+  }
+
+  private static func isOut(_ text: String) -> Bool? { words[foldedKey(text)] }
+
+  /// Folded words of banks; `k` is credit in Baltic languages, `s` and `h` are debit and credit in German.
+  private static let words: [String: Bool] = [
+    "d": true, "db": true, "dr": true, "dbit": true, "debit": true, "debet": true, "s": true, "soll": true,
+    "af": true, "out": true, "outflow": true, "-": true, "withdrawal": true, "debito": true,
+    "c": false, "cr": false, "crdt": false, "credit": false, "h": false, "haben": false, "k": false, "bij": false,
+    "in": false, "inflow": false, "+": false, "deposit": false, "credito": false,
+  ]
 }
 
-private func isBlank(_ text: String) -> Bool { text.unicodeScalars.allSatisfy { $0.properties.isWhitespace } }
+func isBlank(_ text: String) -> Bool { text.unicodeScalars.allSatisfy { $0.properties.isWhitespace } }

@@ -166,6 +166,9 @@ package struct CSVReader: Sendable {
       try endRecord(&rows)
       line += 1
       recordLine = line
+    case UInt8(ascii: " ") where state == .quoteInQuoted, UInt8(ascii: "\t") where state == .quoteInQuoted:
+      // Blanks between a closing quote and what must follow it say nothing.
+      return
     default:
       guard state != .quoteInQuoted else { throw CSVFailure(reason: .textAfterQuote, line: line) }
       state = .plain

@@ -12,4 +12,20 @@ package enum Currency {
     guard let code else { return 2 }
     return places[code] ?? 2
   }
+
+  /// A code as it stands in a file, without blanks and in capitals; nil for nothing.
+  static func code(_ text: String?) -> String? {
+    guard let text else { return nil }
+    let code = text.filter { !$0.isWhitespace }.uppercased()
+    return code.isEmpty ? nil : code
+  }
+
+  /// The amount in major units: plain digits with a point, the same in every locale.
+  package static func text(_ minor: some BinaryInteger, _ code: String?) -> String {
+    let places = decimalPlaces(code)
+    let digits = String(minor.magnitude)
+    let padded = String(repeating: "0", count: max(0, places + 1 - digits.utf8.count)) + digits
+    let sign = minor < 0 ? "-" : ""
+    return places == 0 ? sign + padded : "\(sign)\(padded.dropLast(places)).\(padded.suffix(places))"
+  }
 }

@@ -15,6 +15,11 @@ struct DayText: Hashable, Sendable {
 
   /// Reads three numbers between points, slashes or hyphens, or eight digits; nil for anything else.
   init?(_ text: String) {
+    if let numbers = isoNumbers(text) {
+      self.numbers = numbers
+      (isYearFirst, hasPoints) = (true, false)
+      return
+    }
     let trimmed = text.unicodeScalars.split(omittingEmptySubsequences: true) { $0.properties.isWhitespace }
     guard let word = trimmed.first else { return nil }
     let day = Array(word.prefix { $0 != "T" })
@@ -49,6 +54,14 @@ struct DayText: Hashable, Sendable {
     return nil
   }
 
+  /// The day under either order; nil where the order makes no difference or one of them is no day.
+  var readings: (dayFirst: CalendarDay, monthFirst: CalendarDay)? {
+    guard !isYearFirst, let dayFirst = CalendarDay(year: numbers[2], month: numbers[1], day: numbers[0]),
+      let monthFirst = CalendarDay(year: numbers[2], month: numbers[0], day: numbers[1])
+    else { return nil }
+    return (dayFirst, monthFirst)
+  }
+
   /// The day, once the order of the file is known.
   func day(_ order: Order?) throws(FieldMisfit) -> CalendarDay {
     let day: CalendarDay?
@@ -69,6 +82,20 @@ struct DayText: Hashable, Sendable {
     guard let day else { throw FieldMisfit(reason: "the calendar has no such day") }
     return day
   }
+}
+
+/// The numbers of `YYYY-MM-DD` and nothing else, as most files write days; nil for any other way.
+private func isoNumbers(_ text: String) -> [Int]? {
+  guard text.utf8.count == 10 else { return nil }
+  let (bytes, hyphen) = (Array(text.utf8), UInt8(ascii: "-"))
+  guard bytes[4] == hyphen, bytes[7] == hyphen else { return nil }
+  var numbers = [0, 0, 0]
+  for (index, byte) in bytes.enumerated() where index != 4 && index != 7 {
+    guard (0x30...0x39).contains(byte) else { return nil }
+    let place = index < 4 ? 0 : index < 7 ? 1 : 2
+    numbers[place] = numbers[place] * 10 + Int(byte - 0x30)
+  }
+  return numbers
 }
 
 private func number(_ digits: ArraySlice<Unicode.Scalar>) -> Int? {

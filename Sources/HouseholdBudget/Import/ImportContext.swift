@@ -3,7 +3,7 @@ package import HouseholdRecords
 /// A file's format, as `--format` names it.
 package enum ImportFormat: String, Hashable, Sendable, CaseIterable {
   case automatic = "auto"
-  case csv, json
+  case csv, ofx, qif, camt, mt940, json
 }
 
 /// What a person said about an import.
@@ -15,10 +15,17 @@ package struct ImportOptions: Hashable, Sendable {
   package var currency: String?
   /// Whether `03/04/2026` is 3 April; nil: the file decides, and if it cannot, its rows are skipped with that reason.
   package var isDayFirst: Bool?
+  /// Whether `1,000` is one; nil: the file decides.
+  package var hasDecimalComma: Bool?
+  /// The encoding, as `--encoding` names it; nil: found out.
+  package var encoding: String?
 
   package init(
-    account: String? = nil, format: ImportFormat = .automatic, currency: String? = nil, isDayFirst: Bool? = nil
+    account: String? = nil, format: ImportFormat = .automatic, currency: String? = nil, isDayFirst: Bool? = nil,
+    hasDecimalComma: Bool? = nil, encoding: String? = nil
   ) {
+    self.hasDecimalComma = hasDecimalComma
+    self.encoding = encoding
     self.account = account
     self.format = format
     self.currency = currency
@@ -71,11 +78,22 @@ package struct ImportContext {
   /// Looks one record up; what it throws ends the import.
   package var presence: (RecordKey) throws -> Presence
   package var sha256: ([UInt8]) -> [UInt8]
+  package var aliases: [AliasPatterns.Alias]
+  /// The fields of a record that shows; nil if it does not.
+  package var record: (RecordKey) throws -> [String: FieldValue]?
+  /// Whether any of these fields was changed since the record was made.
+  package var wasEdited: (RecordKey, [String]) throws -> Bool
 
   package init(
     schema: Schema, accounts: [Account] = [], groups: [Category] = [], categories: [Category] = [],
-    presence: @escaping (RecordKey) throws -> Presence, sha256: @escaping ([UInt8]) -> [UInt8]
+    aliases: [AliasPatterns.Alias] = [], presence: @escaping (RecordKey) throws -> Presence,
+    record: @escaping (RecordKey) throws -> [String: FieldValue]? = { _ in nil },
+    wasEdited: @escaping (RecordKey, [String]) throws -> Bool = { _, _ in false },
+    sha256: @escaping ([UInt8]) -> [UInt8]
   ) {
+    self.aliases = aliases
+    self.record = record
+    self.wasEdited = wasEdited
     self.schema = schema
     self.accounts = accounts
     self.groups = groups

@@ -16,6 +16,11 @@ struct MoneyText: Hashable, Sendable {
 
   /// Takes signs, brackets, blanks, currency signs and direction marks off; nil if no amount is left.
   init?(_ text: String) {
+    if let (isNegative, core) = plainAmount(text) {
+      self.isNegative = isNegative
+      self.core = core
+      return
+    }
     guard let (isNegative, letters) = unsigned(text) else { return nil }
     var core: [UInt8] = []
     for scalar in letters {
@@ -98,6 +103,16 @@ struct MoneyText: Hashable, Sendable {
     }
     return value
   }
+}
+
+/// An amount of nothing but digits, marks and a sign before them, as most are; nil for any other way of writing.
+private func plainAmount(_ text: String) -> (isNegative: Bool, core: [UInt8])? {
+  let bytes = Array(text.utf8)
+  let isNegative = bytes.first == UInt8(ascii: "-")
+  let rest = isNegative ? bytes.dropFirst() : bytes[...]
+  let isPlain = rest.allSatisfy { isDigit($0) || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: ",") }
+  guard isPlain, rest.contains(where: isDigit) else { return nil }
+  return (isNegative, Array(rest))
 }
 
 private let apostrophe = UInt8(ascii: "'")

@@ -8,6 +8,11 @@ struct PlanBuilder {
   private(set) var added = 0
   private(set) var known = 0
   private(set) var skipped: [SkippedLine] = []
+  private(set) var updates: [ImportedRecord] = []
+  private(set) var notes: [String] = []
+  /// The rows of this file by the import id that their bank id makes.
+  var bankRows: [String: BankRows] = [:]
+  let aliases: AliasPatterns
 
   private var accounts: NameIndex
   private var accountCurrencies: [RecordKey: String] = [:]
@@ -16,11 +21,17 @@ struct PlanBuilder {
   private var categoriesByGroup: [String: NameIndex] = [:]
   /// The line on which each record of the file stands.
   private var lines: [RecordKey: Int] = [:]
-  private var ordinals: [String: Int] = [:]
+  private var ordinals: [[UInt8]: Int] = [:]
+  /// Takes weak records at once instead of keeping them: a large file's rows would fill the memory.
+  private let writing: ((ImportedRecord) throws -> Void)?
 
-  init(options: ImportOptions, context: ImportContext) {
+  init(
+    options: ImportOptions, context: ImportContext, writing: ((ImportedRecord) throws -> Void)? = nil
+  ) {
+    self.writing = writing
     self.options = options
     self.context = context
+    aliases = AliasPatterns(context.aliases)
     accounts = NameIndex(type: "account")
     groups = NameIndex(type: "category_group")
     categories = NameIndex(type: "category")
@@ -38,7 +49,26 @@ struct PlanBuilder {
   // MARK: Rows
 
   /// Notes that something in the file is not taken.
-  mutating func skip(line: Int, _ reason: String) { skipped.append(SkippedLine(line: line, reason: reason)) }
+  ///
+  /// - Parameter isFault: whether something is wrong with it, which `--strict` does not let pass.
+  mutating func skip(line: Int, _ reason: String, isFault: Bool = true) {
+    skipped.append(SkippedLine(line: line, reason: reason, isFault: isFault))
+  }
+
+  /// Says something about the whole file that a person should know.
+  mutating func note(_ sentence: String) {
+    guard notes.count < Limits.unreadableLines else { return }
+    notes.append(sentence)
+  }
+
+  /// Takes what a bank says anew about a record that an import made.
+  mutating func update(_ record: ImportedRecord) { updates.append(record) }
+
+  /// Takes a part of a record of the file, unless anything was ever heard of it.
+  mutating func addPart(_ record: ImportedRecord) throws {
+    guard try context.presence(RecordKey(type: record.type, id: record.id)) == .absent else { return }
+    try keep(record)
+  }
 
   /// Notes that a record of the file is here already and stays as it is.
   mutating func countKnown() { known += 1 }
@@ -57,9 +87,13 @@ struct PlanBuilder {
   }
 
   /// Takes a record of the file, which must be new.
-  mutating func add(_ record: ImportedRecord) {
+  mutating func add(_ record: ImportedRecord) throws {
     added += 1
-    records.append(record)
+    try keep(record)
+  }
+
+  private mutating func keep(_ record: ImportedRecord) throws {
+    if record.isWeak, let writing { try writing(record) } else { records.append(record) }
   }
 
   /// The import id of a row that no bank named: it follows from the account, the day, the amount and the text.
@@ -67,11 +101,11 @@ struct PlanBuilder {
   /// Equal rows of one file are told apart by their order among themselves, so that statements that overlap meet as
   /// long as they hold whole days. Texts are compared folded: encoding, case and line ends make no difference.
   mutating func importID(account: String?, date: String, amount: Int64, text: [String]) -> String {
-    let parts = ["household/import/1", account ?? "", date, String(amount)] + text.map(Folding.key)
-    let content = ContentID.spelled(parts)
-    let ordinal = ordinals[content, default: 0] + 1
-    ordinals[content] = ordinal
-    return ContentID.id(parts + [String(ordinal)], sha256: context.sha256)
+    let parts = ["household/import/1", account ?? "", date, String(amount)] + text.map(foldedKey)
+    let first = ContentID.digest(parts + ["1"], sha256: context.sha256)
+    let ordinal = ordinals[first, default: 0] + 1
+    ordinals[first] = ordinal
+    return ordinal == 1 ? hexadecimal(first) : ContentID.id(parts + [String(ordinal)], sha256: context.sha256)
   }
 
   // MARK: Accounts and categories
@@ -79,7 +113,7 @@ struct PlanBuilder {
   /// The account with this name or id, made if it is not there.
   mutating func account(_ word: String, currency: String?) throws -> String {
     if let id = accounts.find(word) { return id }
-    let id = try idForNew("account", folded: Folding.key(word))
+    let id = try idForNew("account", folded: foldedKey(word))
     accounts.add(id: id, name: word)
     accountCurrencies[RecordKey(type: "account", id: id)] = currency
     try make("account", id, ["name": .text(word), "currency": currency.map(FieldValue.text) ?? .null])
@@ -103,7 +137,7 @@ struct PlanBuilder {
       (group, name) = (named, String(word[word.unicodeScalars.index(after: colon)...]))
       if let id = categoriesByGroup[group]?.find(name) { return id }
     }
-    let id = try idForNew("category", folded: Folding.key(word))
+    let id = try idForNew("category", folded: foldedKey(word))
     categories.add(id: id, name: word)
     add(id, named: name, toGroup: group)
     try make("category", id, ["name": .text(name), "group": .text(group)])
@@ -128,7 +162,7 @@ struct PlanBuilder {
 
   private mutating func make(_ type: String, _ id: String, _ fields: [String: FieldValue]) throws {
     guard try context.presence(RecordKey(type: type, id: id)) == .absent else { return }
-    records.append(ImportedRecord(type: type, id: id, fields: fields, isWeak: true))
+    try keep(ImportedRecord(type: type, id: id, fields: fields, isWeak: true))
   }
 }
 
@@ -144,13 +178,13 @@ private struct NameIndex {
   mutating func add(id: String, name: String?) {
     ids.insert(RecordKey(type: type, id: id))
     guard let name else { return }
-    let key = Folding.key(name)
+    let key = foldedKey(name)
     if let other = byName[key], !id.utf8.lexicographicallyPrecedes(other.utf8) { return }
     byName[key] = id
   }
 
   func find(_ word: String) -> String? {
-    if let id = byName[Folding.key(word)] { return id }
+    if let id = byName[foldedKey(word)] { return id }
     return ids.contains(RecordKey(type: type, id: word)) ? word : nil
   }
 }
@@ -159,7 +193,20 @@ private struct NameIndex {
 enum ContentID {
   /// 32 hexadecimal digits of SHA-256 over the parts, each with its length in front.
   static func id(_ parts: [String], sha256: ([UInt8]) -> [UInt8]) -> String {
-    hexadecimal(sha256(Array(spelled(parts).utf8)).prefix(16))
+    hexadecimal(digest(parts, sha256: sha256))
+  }
+
+  /// The 16 bytes of the id.
+  static func digest(_ parts: [String], sha256: ([UInt8]) -> [UInt8]) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(parts.reduce(0) { $0 + $1.utf8.count + 5 })
+    for (index, part) in parts.enumerated() {
+      if index > 0 { bytes.append(UInt8(ascii: ",")) }
+      bytes.append(contentsOf: String(part.utf8.count).utf8)
+      bytes.append(UInt8(ascii: ":"))
+      bytes.append(contentsOf: part.utf8)
+    }
+    return Array(sha256(bytes).prefix(16))
   }
 
   /// The parts as one text that no other parts have.

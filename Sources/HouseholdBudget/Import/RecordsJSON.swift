@@ -44,7 +44,7 @@ enum RecordsJSON {
       return builder.skip(line: tree.line, error.reason)
     }
     guard try builder.isNew(RecordKey(type: record.type, id: record.id), line: tree.line) else { return }
-    builder.add(record)
+    try builder.add(record)
   }
 
   private static func record(_ tree: JSONTree, of type: RecordType) throws(FieldMisfit) -> ImportedRecord {

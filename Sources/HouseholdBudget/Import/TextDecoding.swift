@@ -4,6 +4,8 @@ import HouseholdRecords
 struct DecodedText: Sendable {
   let bytes: [UInt8]
   let encoding: String
+  /// Whether the text seems to have lost letters before it came here.
+  var isDoubtful = false
 }
 
 /// Why bytes are no text; the end of a sentence.
@@ -11,11 +13,13 @@ struct TextDecodingFailure: Error, Hashable, Sendable {
   let reason: String
 }
 
-/// Finds out how a text is encoded: UTF-8 and UTF-16 with and without a mark, ISO 8859-1, Windows-1252.
+/// Finds out how a text is encoded: UTF-8 and UTF-16 with and without a mark, else an older encoding.
 ///
-/// The order of the attempts decides: bytes that are valid UTF-8 are UTF-8, whatever else they could be.
+/// The order of the attempts decides: bytes that are valid UTF-8 are UTF-8, whatever they say they are. Of the older
+/// ones a person's word counts, then the file's own, then a guess.
 enum TextDecoding {
-  static func decode(_ bytes: [UInt8]) throws(TextDecodingFailure) -> DecodedText {
+  static func decode(_ bytes: [UInt8], as wish: String? = nil) throws(TextDecodingFailure) -> DecodedText {
+    if let wish { return try older(bytes, named: wish) }
     if bytes.starts(with: [0xFF, 0xFE]) { return try utf16(bytes.dropFirst(2), isBigEndian: false) }
     if bytes.starts(with: [0xFE, 0xFF]) { return try utf16(bytes.dropFirst(2), isBigEndian: true) }
     let marked = bytes.starts(with: [0xEF, 0xBB, 0xBF])
@@ -24,7 +28,18 @@ enum TextDecoding {
     guard !body.contains(0) else { throw TextDecodingFailure(reason: "it holds bytes that no text has") }
     if String(validating: body, as: UTF8.self) != nil { return DecodedText(bytes: body, encoding: "utf-8") }
     guard !marked else { throw TextDecodingFailure(reason: "it is marked as UTF-8 and holds bytes that are none") }
-    return try singleByte(body)
+    return try older(body, named: declared(body))
+  }
+
+  /// What the head of an XML or OFX file says about its encoding.
+  private static func declared(_ bytes: [UInt8]) -> String? {
+    let head = bytes.prefix(1024).map { $0 < 0x80 ? Character(Unicode.Scalar($0)) : "?" }
+    let text = String(head)
+    for (mark, ends) in [("encoding=\"", "\""), ("encoding='", "'"), ("CHARSET:", "\r\n ")] {
+      guard let start = text.firstRange(of: mark)?.upperBound else { continue }
+      return TextConversion.name(String(text[start...].prefix { !ends.contains($0) && !$0.isNewline }))
+    }
+    return nil
   }
 
   /// Whether every second byte of a text without a mark is zero, as in UTF-16 of Latin letters; nil if not.
@@ -52,37 +67,20 @@ enum TextDecoding {
     return DecodedText(bytes: Array(text.utf8), encoding: name)
   }
 
-  private static func singleByte(_ bytes: [UInt8]) throws(TextDecodingFailure) -> DecodedText {
+  private static func older(_ bytes: [UInt8], named encoding: String?) throws(TextDecodingFailure) -> DecodedText {
     guard !bytes.contains(where: isControl) else {
       throw TextDecodingFailure(reason: "it holds bytes that no text has")
     }
-    var text = String.UnicodeScalarView()
-    var isPlainLatin = true
-    for byte in bytes {
-      guard (0x80...0x9F).contains(byte) else {
-        text.append(Unicode.Scalar(byte))
-        continue
-      }
-      isPlainLatin = false
-      guard let scalar = windows1252[Int(byte) - 0x80] else {
-        throw TextDecodingFailure(reason: "it is neither UTF-8 nor UTF-16 nor Windows-1252")
-      }
-      text.append(scalar)
+    let guess = encoding == nil ? EncodingGuess(bytes) : nil
+    let name = encoding ?? guess?.name ?? "windows-1252"
+    guard let utf8 = TextConversion.utf8(bytes, from: name) else {
+      throw TextDecodingFailure(reason: "it is neither UTF-8 nor UTF-16 nor \(name)")
     }
-    return DecodedText(
-      bytes: Array(String(text).utf8), encoding: isPlainLatin ? "iso-8859-1" : "windows-1252")
+    return DecodedText(bytes: utf8, encoding: name, isDoubtful: guess?.isDoubtful ?? false)
   }
 
   /// Control characters: what holds one and is no UTF-8 is no text. The blank ones and the end-of-file mark of old systems are let through.
   private static func isControl(_ byte: UInt8) -> Bool {
     byte < 0x20 && !(0x09...0x0D).contains(byte) && byte != 0x1A || byte == 0x7F
   }
-
-  /// 0x80 to 0x9F; five are no letters.
-  private static let windows1252: [Unicode.Scalar?] = [
-    "\u{20AC}", nil, "\u{201A}", "\u{192}", "\u{201E}", "\u{2026}", "\u{2020}", "\u{2021}", "\u{2C6}", "\u{2030}",
-    "\u{160}", "\u{2039}", "\u{152}", nil, "\u{17D}", nil, nil, "\u{2018}", "\u{2019}", "\u{201C}", "\u{201D}",
-    "\u{2022}", "\u{2013}", "\u{2014}", "\u{2DC}", "\u{2122}", "\u{161}", "\u{203A}", "\u{153}", nil, "\u{17E}",
-    "\u{178}",
-  ]
 }

@@ -83,7 +83,7 @@ private struct LiteralRows {
     guard let id = id(row, values: &values, account: account, &builder) else { return }
     guard try builder.isNew(RecordKey(type: "transaction", id: id), line: row.line) else { return }
     if let category = values["category"]?.text { values["category"] = .text(try builder.category(category)) }
-    builder.add(ImportedRecord(type: "transaction", id: id, fields: values, isWeak: true))
+    try builder.add(ImportedRecord(type: "transaction", id: id, fields: values, isWeak: true))
   }
 
   private func values(_ row: CSVRow) throws(FieldMisfit) -> [String: FieldValue] {

@@ -1,3 +1,4 @@
+import Foundation
 import HouseholdBudget
 import HouseholdKit
 import HouseholdRecords
@@ -5,10 +6,11 @@ import HouseholdRecords
 /// `export`: plain files out.
 struct ExportCommand: Command {
   let description = CommandDescription(
-    "export", group: .files, summary: "Write records as CSV or JSON to standard output.",
+    "export", group: .files, summary: "Write records as plain files to standard output.",
     discussion: """
-      json holds all records and reads back to the same ones; csv holds the transactions. hledger, beancount, sqlite \
-      and --since are not built yet.
+      json holds all records and reads back to the same ones; csv holds the transactions. hledger and beancount are \
+      journals of plain-text accounting, one entry for each transaction. sqlite is a database with the tables of the \
+      records and nothing else. --since is not built yet.
       """,
     options: [
       .choice("format", ["csv", "json", "hledger", "beancount", "sqlite"], help: "What to write; default: json."),
@@ -17,25 +19,72 @@ struct ExportCommand: Command {
 
   func run(_ invocation: Invocation, output: Output) async throws -> ExitCode {
     let format = invocation.value("format") ?? "json"
-    guard ["csv", "json"].contains(format), invocation.value("since") == nil else {
-      throw CommandError(
-        code: "notBuiltYet",
-        message: invocation.value("since") == nil
-          ? "Exporting \(format) is not built yet." : "--since is not built yet.",
-        remedy: "Use --format json or csv.")
+    guard invocation.value("since") == nil else {
+      throw CommandError(code: "notBuiltYet", message: "--since is not built yet.", remedy: "Export everything.")
+    }
+    if format == "sqlite" {
+      try withHousehold(invocation, readOnly: false) { try writeDatabase($0, output: output) }
+      return .done
     }
     try withHousehold(invocation, readOnly: true) { household in
-      var records: [String: [ExportedRecord]] = [:]
-      for type in household.schema.types {
-        try household.forEach(type) { record in
-          records[type.name, default: []].append(ExportedRecord(id: record.id, fields: record.fields))
-        }
+      let text: String
+      if let dialect = Ledger.Dialect(rawValue: format) {
+        text = Ledger.text(try BudgetRecords(of: household), dialect: dialect)
+      } else {
+        let records = try all(of: household)
+        text =
+          format == "csv"
+          ? CSVExport.text(records, schema: household.schema) : JSONExport.text(records, schema: household.schema)
       }
-      let text =
-        format == "csv"
-        ? CSVExport.text(records, schema: household.schema) : JSONExport.text(records, schema: household.schema)
       try output.write(Array(text.utf8))
     }
     return .done
+  }
+
+  private func all(of household: Household) throws -> [String: [ExportedRecord]] {
+    var records: [String: [ExportedRecord]] = [:]
+    for type in household.schema.types {
+      try household.forEach(type) { record in
+        records[type.name, default: []].append(ExportedRecord(id: record.id, fields: record.fields))
+      }
+    }
+    return records
+  }
+
+  /// Makes the database in a folder of its own, as SQLite writes no streams, and removes it whatever happens.
+  private func writeDatabase(_ household: Household, output: Output) throws {
+    guard !output.isTerminal else {
+      throw CommandError.usage(
+        "a database is no text for a terminal.", remedy: "Write it into a file: household export --format sqlite > FILE"
+      )
+    }
+    let folder = FileManager.default.temporaryDirectory.appending(path: "household-export-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(
+      at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+    defer { removeFolder(folder) }
+    let file = folder.appending(path: "records.sqlite")
+    try household.copyRecords(to: file.path)
+    let handle = try FileHandle(forReadingFrom: file)
+    while let bytes = try handle.read(upToCount: 1 << 20), !bytes.isEmpty { try output.write(Array(bytes)) }
+    try handle.close()
+  }
+
+  private func removeFolder(_ folder: URL) {
+    do {
+      try FileManager.default.removeItem(at: folder)
+    } catch {
+      Output().note("the copy in \(folder.path) could not be removed; delete it: it holds your records.")
+    }
+  }
+}
+
+extension BudgetRecords {
+  /// What reports and journals need of a household.
+  init(of household: Household) throws {
+    self.init()
+    for name in BudgetRecords.types {
+      guard let type = household.schema.type(name) else { continue }
+      try household.forEach(type) { record in add(name, id: record.id, fields: record.fields) }
+    }
   }
 }

@@ -1,0 +1,177 @@
+import FoundationEssentials
+import HouseholdBudget
+import HouseholdKit
+import HouseholdNode
+import HouseholdRecords
+
+/// `report`: totals, plans beside what was spent, and who owes whom.
+struct ReportCommand: Command {
+  let description = CommandDescription(
+    "report", group: .files, summary: "Totals by member, category, payee or month.",
+    discussion: """
+      Without a span: the month that is now. Both days of --from and --to count. Splits stand in for their transaction \
+      by category and are never counted twice. Currencies are kept apart. A transaction that names no member counts for \
+      whoever entered it.
+      """,
+    options: [
+      .value("month", "YYYY-MM", kind: .month, help: "One month."),
+      .value("from", "DAY", kind: .day, help: "The first day that counts."),
+      .value("to", "DAY", kind: .day, help: "The last day that counts."),
+      .choice("by", ["category", "member", "payee", "month"], help: "What the rows are; default: category."),
+      .flag("budget", help: "What was planned beside what was spent, by category."),
+      .flag("shares", help: "What each member paid, and who owes whom for equal shares."),
+      .flag("csv", help: "Print CSV."),
+      .value("chart", "FILE.svg", kind: .file, help: "Write a picture of the totals too."),
+    ])
+
+  func run(_ invocation: Invocation, output: Output) async throws -> ExitCode {
+    let days = try span(invocation)
+    guard !(invocation.flag("budget") && invocation.flag("shares")) else {
+      throw CommandError.usage("--budget and --shares are two reports.", remedy: "Ask for one at a time.")
+    }
+    let isTotals = !invocation.flag("budget") && !invocation.flag("shares")
+    guard isTotals || !invocation.flag("csv") && invocation.value("chart") == nil else {
+      throw CommandError.usage(
+        "--csv and --chart are for totals.", remedy: "Use them without --budget and --shares, or use --json.")
+    }
+    do {
+      try withHousehold(invocation, readOnly: true) { household in
+        let records = try BudgetRecords(of: household)
+        if invocation.flag("budget") {
+          try PlanReport(days: days).show(household, records, output: output)
+        } else if invocation.flag("shares") {
+          try ShareReport(days: days).show(household, records, Creators(household, invocation), output: output)
+        } else {
+          try totals(invocation, household, records, days, output: output)
+        }
+      }
+    } catch let overflow as Report.Overflow {
+      throw CommandError(
+        code: "totalTooLarge", message: overflow.description, remedy: "Report a shorter span, or mend the amount.")
+    }
+    return .done
+  }
+
+  private func span(_ invocation: Invocation) throws -> ClosedRange<CalendarDay> {
+    let (from, to) = (invocation.day("from"), invocation.day("to"))
+    var month = invocation.value("month")
+    guard month == nil || from == nil && to == nil else {
+      throw CommandError.usage("--month and --from or --to are two spans.", remedy: "Give one of them.")
+    }
+    if month == nil, from == nil, to == nil { month = SystemClock.today.map { String($0.description.prefix(7)) } }
+    if let month, let first = CalendarDay(month + "-01") {
+      let (year, number, _) = first.civil
+      let last = CalendarDay(year: year, month: number, day: CalendarDay.dayCount(year: year, month: number))
+      return first...(last ?? first)
+    }
+    guard let earliest = from ?? CalendarDay("0001-01-01"), let latest = to ?? CalendarDay("9999-12-31") else {
+      preconditionFailure("The ends of the calendar are days.")
+    }
+    guard earliest <= latest else {
+      throw CommandError.usage("\(earliest) is after \(latest).", remedy: "Give --from the earlier day.")
+    }
+    return earliest...latest
+  }
+
+  // MARK: Totals
+
+  private struct ShownRow: Encodable {
+    var key: String
+    var count: Int
+    var amount_minor: Int64
+  }
+
+  private struct Shown: Encodable {
+    var from: String
+    var to: String
+    var currency: Nullable<String>
+    var rows: [ShownRow]
+    var total_minor: Int64
+  }
+
+  private struct Several: Encodable {
+    var reports: [Shown]
+  }
+
+  private func totals(
+    _ invocation: Invocation, _ household: Household, _ records: BudgetRecords, _ days: ClosedRange<CalendarDay>,
+    output: Output
+  ) throws {
+    let grouping = invocation.value("by").flatMap(Report.Grouping.init) ?? .category
+    let creators = grouping == .member ? try Creators(household, invocation) : nil
+    let report = try Report.make(records, days: days, by: grouping) { creators?.name($0) ?? "" }
+    if let path = invocation.value("chart") {
+      let svg = BarChart.svg(report, title: "By \(grouping.rawValue), \(days.lowerBound) to \(days.upperBound)")
+      do {
+        try Data(svg.utf8).write(to: URL(fileURLWithPath: path))
+      } catch {
+        throw CommandError(
+          code: "notWritten", message: "the picture could not be written to \(quoted(path)).",
+          remedy: "Name a file in a folder that is there and can be written.")
+      }
+      output.note("wrote \(path)")
+    }
+    if invocation.flag("csv") { return try output.write(Array(csv(report).utf8)) }
+    let shown = report.sections.map { section in
+      Shown(
+        from: days.lowerBound.description, to: days.upperBound.description,
+        currency: Nullable(wrappedValue: section.currency),
+        rows: section.rows.map { ShownRow(key: $0.key, count: $0.count, amount_minor: $0.amountMinor) },
+        total_minor: section.totalMinor)
+    }
+    let show = { try self.show(report, grouping, days, output: output) }
+    if shown.count == 1 {
+      try output.result(shown[0], text: show)
+    } else {
+      try output.result(Several(reports: shown), text: show)
+    }
+  }
+
+  private func show(
+    _ report: Report, _ grouping: Report.Grouping, _ days: ClosedRange<CalendarDay>, output: Output
+  ) throws {
+    try output.line("\(days.lowerBound) to \(days.upperBound)")
+    for section in report.sections {
+      try output.line()
+      var table = TableOutput([
+        .text(grouping.rawValue.uppercased()), .number("COUNT"), .number(section.currency ?? "AMOUNT"),
+      ])
+      for row in section.rows {
+        let key = row.key.isEmpty ? "(none)" : row.key
+        table.add([key, String(row.count), Currency.text(row.amountMinor, section.currency)])
+      }
+      let count = section.rows.reduce(0) { $0 + $1.count }
+      table.add(["total", String(count), Currency.text(section.totalMinor, section.currency)])
+      try output.table(table)
+    }
+  }
+
+  private func csv(_ report: Report) -> String {
+    let writer = CSVWriter()
+    var text = writer.line(["key", "count", "amount", "currency"])
+    for section in report.sections {
+      for row in section.rows {
+        let amount = Currency.text(row.amountMinor, section.currency)
+        text += writer.line([row.key, String(row.count), amount, section.currency ?? ""])
+      }
+    }
+    return text
+  }
+}
+
+/// Who made which transaction; what is not sealed yet was made by this device's member.
+struct Creators {
+  private let names: [RecordKey: String]
+  private let own: String
+  /// The names of the members who belong now.
+  let members: [String]
+
+  init(_ household: Household, _ invocation: Invocation) throws {
+    let (state, device, _) = try HouseholdStatus.membership(try invocation.directory())
+    names = try household.schema.type("transaction").map { try household.creators($0) } ?? [:]
+    own = state.devices[device].flatMap { state.members[$0.member]?.name } ?? ""
+    members = state.members.values.filter { $0.state == .active }.map(\.name).sorted()
+  }
+
+  func name(_ id: String) -> String { names[RecordKey(type: "transaction", id: id)] ?? own }
+}

@@ -1,0 +1,109 @@
+import HouseholdBudget
+import HouseholdKit
+import HouseholdNode
+import HouseholdRecords
+
+/// `report --budget`: what was planned beside what was spent.
+struct PlanReport {
+  let days: ClosedRange<CalendarDay>
+
+  private struct Row: Encodable {
+    var key: String
+    var currency: Nullable<String>
+    var budget_minor: Int64
+    var actual_minor: Int64
+    var left_minor: Int64
+  }
+
+  private struct Shown: Encodable {
+    var from: String
+    var to: String
+    var rows: [Row]
+  }
+
+  func show(_ household: Household, _ records: BudgetRecords, output: Output) throws {
+    var plans: [BudgetReport.Plan] = []
+    if let type = household.schema.type("budget") {
+      try household.forEach(type) { record in
+        if let plan = BudgetReport.Plan(record.fields) { plans.append(plan) }
+      }
+    }
+    let report = try BudgetReport.make(records, plans: plans, days: days)
+    let shown = Shown(
+      from: days.lowerBound.description, to: days.upperBound.description,
+      rows: report.rows.map { row in
+        Row(
+          key: row.key, currency: Nullable(wrappedValue: row.currency), budget_minor: row.budgetMinor,
+          actual_minor: row.actualMinor,
+          left_minor: row.leftMinor)
+      })
+    try output.result(shown) {
+      var table = TableOutput([.text("CATEGORY"), .number("BUDGET"), .number("ACTUAL"), .number("LEFT"), .text("")])
+      for row in report.rows {
+        table.add(
+          [row.key] + [row.budgetMinor, row.actualMinor, row.leftMinor].map { Currency.text($0, row.currency) }
+            + [row.currency ?? ""])
+      }
+      try output.line("\(days.lowerBound) to \(days.upperBound)")
+      if table.isEmpty { try output.line("No budget is planned for these months.") } else { try output.table(table) }
+    }
+  }
+}
+
+/// `report --shares`: who paid what, and who owes whom.
+struct ShareReport {
+  let days: ClosedRange<CalendarDay>
+
+  private struct Row: Encodable {
+    var member: String
+    var paid_minor: Int64
+    var share_minor: Int64
+  }
+
+  private struct Debt: Encodable {
+    var from: String
+    var to: String
+    var amount_minor: Int64
+  }
+
+  private struct Section: Encodable {
+    var currency: Nullable<String>
+    var rows: [Row]
+    var debts: [Debt]
+  }
+
+  private struct Shown: Encodable {
+    var from: String
+    var to: String
+    var shares: [Section]
+  }
+
+  func show(_ household: Household, _ records: BudgetRecords, _ creators: Creators, output: Output) throws {
+    let shares = try Shares.make(records, days: days, members: creators.members) { creators.name($0) }
+    let shown = Shown(
+      from: days.lowerBound.description, to: days.upperBound.description,
+      shares: shares.sections.map { section in
+        Section(
+          currency: Nullable(wrappedValue: section.currency),
+          rows: section.rows.map { Row(member: $0.member, paid_minor: $0.paidMinor, share_minor: $0.shareMinor) },
+          debts: section.debts.map { Debt(from: $0.from, to: $0.to, amount_minor: $0.amountMinor) })
+      })
+    try output.result(shown) {
+      try output.line("\(days.lowerBound) to \(days.upperBound)")
+      if shares.sections.isEmpty { try output.line("Nothing was spent.") }
+      for section in shares.sections {
+        var table = TableOutput([.text("MEMBER"), .number("PAID"), .number("SHARE"), .text(section.currency ?? "")])
+        for row in section.rows {
+          let amounts = [row.paidMinor, row.shareMinor].map { Currency.text($0, section.currency) }
+          table.add([row.member] + amounts + [""])
+        }
+        try output.line()
+        try output.table(table)
+        for debt in section.debts {
+          let amount = "\(Currency.text(debt.amountMinor, section.currency)) \(section.currency ?? "")"
+          try output.line(escapingControls("\(debt.from) owes \(debt.to) \(amount)"))
+        }
+      }
+    }
+  }
+}
