@@ -259,6 +259,13 @@ extension Replica {
           "UPDATE sync_record SET flags = flags | ? WHERE type = ? AND id = ?", .integer(StoredRecord.setsFlag),
           .integer(table.number), .text(id))
         try showSets(of: place, table: table, state: state, earlierFlags: StoredRecord.setsFlag)
+        // The sets are the same as before; what of their rows was not shown may be now.
+        for set in table.sets {
+          let rows = state.shownSet(of: set.name)?.rows
+          for row in rows?.rows ?? [] {
+            try settle(RecordPlace(type: set.number, id: row.id), by: place, set: rows)
+          }
+        }
       }
     }
   }

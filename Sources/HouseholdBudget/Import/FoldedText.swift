@@ -1,3 +1,5 @@
+internal import HouseholdRecords
+
 /// The key of a text by `Folding`, without its tables where the text is plain ASCII, as most of a statement is.
 ///
 /// Rows are told apart by keys of their texts, so this runs for every row. The two ways agree byte for byte.

@@ -130,25 +130,6 @@ package final class RandomHousehold {
     return "\(device.name) is given time to seal"
   }
 
-  /// Somebody decides a conflict, or brings a deleted record back.
-  private func decide(_ device: SimulatedDevice) throws -> String {
-    let wall = world.wall(device)
-    let open = try device.access.conflicts(includingClosed: false)
-    do {
-      if let conflict = open.isEmpty || random.oneIn(3) ? nil : random.pick(open) {
-        let isMine = random.oneIn(2)
-        try device.replica.resolve(conflict.conflict, isMine ? .mine : .theirs, now: wall)
-        return
-          "\(device.name) takes \(isMine ? "its own" : "the other") of \(conflict.type)/\(conflict.id) \(conflict.field)"
-      }
-      let key = RecordKey(type: random.pick(generator.schema.types).name, id: generator.id(&random))
-      try device.replica.restore(key, now: wall)
-      return "\(device.name) restores \(key)"
-    } catch let error as ReplicaError {
-      return "\(device.name) cannot decide: \(error.message)"
-    }
-  }
-
   /// Looking at the digest at any time must not change what it is at another.
   private func lookAtDigest(_ device: SimulatedDevice) throws -> String {
     String(hexadecimal(try device.replica.computeDigest().bytes).prefix(8))
