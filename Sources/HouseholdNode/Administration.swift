@@ -82,6 +82,7 @@ struct Administration {
     return .device(device)
   }
 
+  /// Throws unless this device's member is an owner.
   func requireOwner() throws {
     guard membership.isOwner(replica.identity.device) else {
       throw NodeError(.notAllowed, "Only an owner can do this.", remedy: "Ask an owner: household members shows them.")

@@ -45,8 +45,10 @@ extension Replica {
       (membershipState, admission.rights) = MembershipEvaluation.evaluate(log)
       try writeNames()
       if membershipState.schema != before.schema {
+        let earlier = registry
         try SchemaTables.adopt(membershipState.schema, on: connection)
         registry = try TypeRegistry(schema: membershipState.schema, connection: connection)
+        try showParked(earlier: earlier)
       }
       try protect(before: before)
       try readmit(since: rights)
