@@ -44,6 +44,8 @@ extension Administration {
   private func set(_ role: Role, of member: MembershipState.Member, now: Instant) throws -> MembershipState.Member {
     var change = MembershipEntry.RoleChange(member: member.id, role: role)
     if role == .readOnly {
+      // An owner who demotes himself keeps what he wrote until now.
+      if member.id == replica.identity.member { _ = try replica.seal(now: now) }
       let devices = membership.devices.values.filter { $0.member == member.id }.map(\.id).sorted()
       change.cutoffs = try devices.map { try replica.cutoffs(of: $0) }
     }

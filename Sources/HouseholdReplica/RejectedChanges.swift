@@ -55,7 +55,8 @@ extension RecordAccess {
         RejectedChange(
           id: statement.text(2),
           author: Authorship(
-            member: statement.isNull(3) ? nil : statement.text(3), device: statement.isNull(4) ? nil : statement.text(4),
+            member: statement.isNull(3) ? nil : statement.text(3),
+            device: statement.isNull(4) ? nil : statement.text(4),
             at: Instant(milliseconds: statement.integer(5))),
           isOwn: replicas[number: statement.integer(1)]?.device == device,
           edits: changeset.operations.map { Self.edit($0, of: changeset) }, position: statement.integer(0)))

@@ -159,7 +159,7 @@ extension Replica {
   /// What others should know is stored here and does not count; nothing that somebody here has decided about.
   func withheldAsRejected() throws -> [Withheld] {
     let statement = try connection.statement(
-      "SELECT replica, min(seq) FROM sync_changeset WHERE state = 3 GROUP BY replica")
+      "SELECT replica, min(seq) FROM sync_changeset WHERE state >= 3 AND state = 3 GROUP BY replica")
     defer { statement.reset() }
     var list: [Withheld] = []
     while try statement.step() {

@@ -59,7 +59,13 @@ extension Replica {
     let reader = try Connection(path: path, mode: .readOnly)
     try readSealedState(with: reader)
     // What is received and not applied is not in the snapshot: the log goes on before it.
-    let waiting = try connection.integer("SELECT min(position) FROM sync_changeset WHERE state <> 1")
+    let waiting = try connection.integer(
+      """
+      SELECT min(position) FROM (
+        SELECT min(position) AS position FROM sync_changeset WHERE state = 0
+        UNION ALL SELECT min(position) FROM sync_changeset WHERE state = 2
+        UNION ALL SELECT min(position) FROM sync_changeset INDEXED BY sync_changeset_rejected WHERE state >= 3)
+      """)
     var offer = SnapshotOffer(
       id: snapshotID(), position: LogPosition(rawValue: UInt64((waiting ?? log.nextPosition) - 1)),
       applied: replicas.vectors.applied, resumes: false)

@@ -122,7 +122,8 @@ package struct StatusFacts: Sendable {
     for entry in replicas.sorted {
       let count =
         try connection.integer(
-          "SELECT count(*) FROM sync_changeset WHERE replica = ? AND state = 3", .integer(entry.number)) ?? 0
+          "SELECT count(*) FROM sync_changeset WHERE replica = ? AND state >= 3 AND state = 3", .integer(entry.number))
+        ?? 0
       if entry.device != identity.device {
         rejectedOthers += count
       } else if membership.admits(entry.device) {

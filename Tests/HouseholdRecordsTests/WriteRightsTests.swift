@@ -26,7 +26,9 @@ struct WriteRightsTests {
     let rights = try rights(home)
 
     #expect(rights.cutoff(of: replica, device: home.device("bo"), begunAt: [bo]) == 5)
-    #expect(rights.cutoff(of: ReplicaID(bytes: [UInt8](repeating: 8, count: 16))!, device: home.device("bo"), begunAt: [bo]) == 0)
+    #expect(
+      rights.cutoff(of: ReplicaID(bytes: [UInt8](repeating: 8, count: 16))!, device: home.device("bo"), begunAt: [bo])
+        == 0)
     #expect(rights.cutoff(of: replica, device: home.device("bo"), begunAt: [end]) == nil)
     #expect(rights.cutoff(of: replica, device: home.device("ann"), begunAt: [bo]) == nil)
     #expect(rights.mayWrite(home.device("bo"), at: [bo]))

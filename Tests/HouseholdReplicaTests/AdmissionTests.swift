@@ -48,7 +48,8 @@ struct AdmissionTests {
     #expect(try home.firstDifference("ann", "bo", "cy") == nil)
   }
 
-  @Test func `a write that comes back when the cutoff rises is concurrent with what was written meanwhile (F6)`() throws {
+  @Test func `a write that comes back when the cutoff rises is concurrent with what was written meanwhile (F6)`() throws
+  {
     let home = try TestHousehold("ann", "bo", "cy", "di", "ed")
     try home.makeOwner("bo", by: "ann")
     try home["ed"].put("category", "c1", [("note", .text("ed 1"))])

@@ -28,6 +28,8 @@ struct MessageCodecTests {
     .pong(Pong(number: 7, asked: Instant(milliseconds: -1), wall: Instant(milliseconds: 5))),
     .goodbye(Goodbye(.duplicate, retryAfterMilliseconds: 1000, "Bye.")),
     .goodbye(Goodbye(.unknown(99), "?")),
+    .shareKeyWanted,
+    .shareKey([1, 2, 3]),
     .membershipHave([id256(1), id256(2)]),
     .membership(MembershipPart(entries: [[1, 2, 3], []], more: true)),
     .have(Holdings(received: [Dependency(replica: id128(1), sequence: 5, hashPrefix: 6)], base: vector, digest: nil)),
@@ -70,6 +72,8 @@ struct MessageCodecTests {
     7 07010a
     8 07e807044279652e
     8 6300013f
+    9 -
+    a 03010203
     40 02010101010101010101010101010101010101010101010101010101010101010102020202020202020202020202020202020202020\
     20202020202020202020202
     41 01020301020300

@@ -51,7 +51,8 @@ struct LeaveCommand: Command {
 
   private func lines(_ facts: LeavingFacts, _ verb: String) -> [String] {
     func counted(_ counts: [String: Int64]) -> String {
-      counts.isEmpty ? "nothing" : counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
+      counts.isEmpty
+        ? "nothing" : counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
     }
     var lines = [
       "\(verb) \(quoted(facts.household)).", "Stays here: \(counted(facts.kept)).",
