@@ -44,10 +44,11 @@ extension Replica {
       try writeNames()
       if mayWriteFacts && !couldWriteFacts { duplicates.mustLookThroughKeys = true }
       if membershipState.schema != before.schema {
+        let earlier = registry
         try SchemaTables.adopt(membershipState.schema, on: connection)
         registry = try TypeRegistry(schema: membershipState.schema, connection: connection)
         duplicates = try Duplicates(connection, registry: registry, schema: membershipState.schema)
-        duplicates.noteAll()
+        try showParked(earlier: earlier)
       }
       digestCache = nil
       return true

@@ -32,6 +32,10 @@ package final class Replica {
   var digestCache: StoreDigest?
   /// Which records are one thing, and what of that is to be looked at.
   var duplicates: Duplicates
+  /// Changesets whose deletions wait for approval.
+  var held: Set<ChangesetName> = []
+  /// What each member deleted just now.
+  var tallies: [MemberID: DeletionTally] = [:]
   /// How many changes of the changeset at hand were written into the history: part of a change's name.
   var changesInChangeset = 0
   /// What went wrong last with the file, for status.
@@ -60,6 +64,7 @@ package final class Replica {
     membershipState = MembershipEvaluation.state(of: membershipLog)
     registry = try TypeRegistry(schema: membershipState.schema, connection: connection)
     duplicates = try Duplicates(connection, registry: registry, schema: membershipState.schema)
+    held = try readHeld()
   }
 
   /// Settings of the engine's connection: durable commits, and triggers off so that sync is never captured.
@@ -116,6 +121,13 @@ package final class Replica {
     return replica
   }
 
+  /// Copies a replica as of one moment into a new file, also while a node works with it.
+  package static func copy(_ path: String, to target: String) throws {
+    let connection = try Connection(path: path, mode: .readWrite)
+    defer { connection.close() }
+    try connection.run("VACUUM INTO ?", .text(target))
+  }
+
   /// Closes the file; nothing may be called afterwards.
   package func close() {
     servedSnapshots = [:]
@@ -147,6 +159,8 @@ package final class Replica {
     registry = try TypeRegistry(schema: membershipState.schema, connection: connection)
     duplicates = try Duplicates(connection, registry: registry, schema: membershipState.schema)
     digestCache = nil
+    held = try readHeld()
+    tallies = [:]
   }
 }
 
