@@ -53,7 +53,6 @@ extension Replica {
         duplicates = try Duplicates(connection, registry: registry, schema: membershipState.schema)
         try adoptOwnership(before: former)
         try showParked(earlier: former)
-        duplicates.noteAll()
       }
       try protect(before: before)
       try readmit(since: rights)

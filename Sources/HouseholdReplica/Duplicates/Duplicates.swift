@@ -67,7 +67,8 @@ struct Duplicates {
       shownAs[RecordPlace(type: merged.integer(0), id: merged.text(1))] = merged.text(2)
     }
     adopt(schema, registry: registry)
-    mustIndexAll = try Facts(connection).integer(.indexedSchema) != Int64(clamping: schema.version)
+    // Another schema came, and the process ended before anything was made of it.
+    if try Facts(connection).integer(.indexedSchema) != Int64(clamping: schema.version) { noteAll() }
   }
 
   private mutating func adopt(_ schema: Schema, registry: TypeRegistry) {
