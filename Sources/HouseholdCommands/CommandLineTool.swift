@@ -15,6 +15,7 @@ package enum CommandLineTool {
       RemoveCommand(), RetireCommand(), RenameCommand(), NodeCommand(),
       StatusCommand(), TypesCommand(), SchemaCommand(), ListCommand(), GetCommand(), PutCommand(), DeleteCommand(),
       HistoryCommand(), RevertCommand(), RestoreCommand(), ConflictsCommand(), ResolveCommand(),
+      HeldCommand(), DecideCommand.approve, DecideCommand.reject,
       ImportCommand(), ExportCommand(), ReportCommand(), RecurringCommand(), AliasCommand(), CompletionsCommand(),
       HelpCommand(), VersionCommand(),
     ] + LaterCommand.all

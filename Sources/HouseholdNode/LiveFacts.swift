@@ -44,6 +44,10 @@ package struct PeerContact: Codable, Hashable, Sendable {
   package var bytesReceived: UInt64 = 0
   package var changesSent: UInt64 = 0
   package var changesReceived: UInt64 = 0
+  /// Whether changesets of this device wait there until somebody approves them.
+  package var heldThere: Bool?
+  /// Whether it refuses changesets of this device.
+  package var rejectedThere: Bool?
   /// The last thing that went wrong, until a sync is completed.
   package var lastError: String?
 

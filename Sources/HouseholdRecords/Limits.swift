@@ -90,6 +90,10 @@ package enum Limits {
   package static let membershipPartBytes = 1 << 20
   /// The longest cursor of a snapshot, in bytes: a table, a key of the longest kind, and some.
   package static let cursorBytes = 4096
+  /// How many records of a type that others created one member deletes without being asked (design 2.10).
+  package static let freeDeletionsOfType = 10
+  /// How many records of all types that others created one member deletes without being asked.
+  package static let freeDeletions = 50
   /// The most changesets received and waiting for what they depend on.
   package static let waitingChangesets = 100_000
 

@@ -38,6 +38,9 @@ package protocol RecordStore: AnyObject {
   func receive(_ changesets: [PackedChangeset], from peer: DeviceID, token: ChangeToken?, now: Instant) throws
     -> Reception
 
+  /// What is stored here and kept from the records, ascending by replica; its authors are told.
+  func withheld() throws -> [Withheld]
+
   // MARK: Membership
 
   /// The membership log as it is evaluated now.

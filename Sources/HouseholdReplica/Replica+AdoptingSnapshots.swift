@@ -128,6 +128,11 @@ extension Replica {
       entry.applied = max(entry.applied, last.name.sequence)
       entry.base = max(entry.base, last.name.sequence)
     }
+    // What waited or was held here is in the snapshot.
+    try connection.run(
+      "UPDATE sync_changeset SET state = 1 WHERE state IN (0, 2) AND replica = ? AND seq <= ?",
+      .integer(replicas[last.name.replica]?.number ?? 0), .integer(Int64(clamping: last.name.sequence)))
+    held = held.filter { $0.replica != last.name.replica || $0.sequence > last.name.sequence }
   }
 
   private func adopt(_ page: SnapshotRows) throws {

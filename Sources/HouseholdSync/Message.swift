@@ -30,6 +30,8 @@ package enum Message: Hashable, Sendable {
   case batch(Batch)
   /// A part of a snapshot.
   case snapshotPage(SnapshotPart)
+  /// What I have stored and keep from my records.
+  case withheld([Withheld])
 
   /// The kinds, by their frame type: below 0x40 control, from there on data.
   package enum Kind: UInt8, CaseIterable, Sendable {
@@ -47,6 +49,7 @@ package enum Message: Hashable, Sendable {
     case subscribe = 0x43
     case batch = 0x44
     case snapshotPage = 0x45
+    case withheld = 0x46
 
     /// Whether the payload may be longer than a control frame.
     package var isData: Bool { rawValue >= 0x40 }
@@ -69,6 +72,7 @@ package enum Message: Hashable, Sendable {
     case .subscribe: .subscribe
     case .batch: .batch
     case .snapshotPage: .snapshotPage
+    case .withheld: .withheld
     }
   }
 }

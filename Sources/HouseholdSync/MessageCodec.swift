@@ -39,6 +39,7 @@ package enum MessageCodec {
     case .subscribe(let subscription): writer.subscription(subscription)
     case .batch(let batch): writer.batch(batch)
     case .snapshotPage(let part): writer.snapshotPart(part)
+    case .withheld(let list): writer.withheld(list)
     }
     return writer.bytes
   }
@@ -89,6 +90,7 @@ package enum MessageCodec {
     case .subscribe: return .subscribe(try reader.subscription())
     case .batch: return .batch(try reader.batch())
     case .snapshotPage: return .snapshotPage(try reader.snapshotPart())
+    case .withheld: return .withheld(try reader.withheld())
     }
   }
 

@@ -43,6 +43,7 @@ extension SyncEngine {
     case .subscribe(let subscription): try receive(subscription, on: link, moment)
     case .batch(let batch): try receive(batch, payloadBytes: payloadBytes, on: link, moment)
     case .snapshotPage(let part): try receive(part, payloadBytes: payloadBytes, on: link, moment)
+    case .withheld(let list): report(.withheld(list, by: session.device))
     }
   }
 

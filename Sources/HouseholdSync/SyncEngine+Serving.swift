@@ -38,7 +38,9 @@ extension SyncEngine {
     session.outgoing.subscription = subscription.number
     session.outgoing.state = .idle
     session.outgoing.promised = session.outgoing.said
-    session.known = try bounded(session.known, with: subscription.received)
+    sessions[link] = session
+    try learn(subscription.received, from: session, moment)
+    session.known = sessions[link]?.known ?? session.known
     for replica in session.forks { session.known[replica] = 0 }
     sessions[link] = session
     let offer = try snapshot(for: subscription.snapshot, moment)
@@ -103,10 +105,11 @@ extension SyncEngine {
   /// The peer has these changesets; remembered for good if ours are among them.
   func learn(_ vector: VersionVector, from session: SyncSession, _ moment: Moment) throws {
     guard !session.known.covers(vector) else { return }
-    sessions[session.link]?.known = try bounded(session.known, with: vector)
+    let known = try bounded(session.known, with: vector)
     if ownReplicas.contains(where: { vector[$0] > session.known[$0] }) {
       try moment.store.acknowledge(vector, by: session.device, at: moment.wall)
     }
+    sessions[session.link]?.known = known
   }
 
   /// What a peer has with what it says that it has besides: no more replicas than a household can have (R8).

@@ -27,6 +27,8 @@ struct SyncSession {
   var refused = VersionVector()
   /// Replicas of which the peer has another branch than we (D4).
   var forks: Set<ReplicaID> = []
+  /// What the peer was told that we keep from our records; nil before it was told anything.
+  var toldWithheld: [Withheld]?
   var outgoing = OutgoingStream()
   var incoming = IncomingStream()
   /// Whether a newer link to the same device waits for this one to prove that it is dead (D12).

@@ -23,6 +23,8 @@ final class MemoryStore: RecordStore {
   var needsSnapshot: Bool
   private var staged: (id: SnapshotID, pages: [SnapshotPage])?
   private(set) var openSnapshots = 0
+  /// What is kept from the records.
+  var kept: [Withheld] = []
   /// What the next write throws.
   var fault: (any Error)?
   /// Whether the digest is wrong on purpose.
@@ -209,6 +211,8 @@ final class MemoryStore: RecordStore {
     return SnapshotOffer(id: named, position: try logEnd(), applied: vector, resumes: id == named)
   }
 
+  func withheld() throws -> [Withheld] { kept }
+
   func snapshotPage(_ id: SnapshotID, after cursor: [UInt8]) throws -> SnapshotPage {
     let index = cursor.first.map(Int.init) ?? 0
     let content = snapshotContent
@@ -253,7 +257,8 @@ final class MemoryStore: RecordStore {
     vector.merge(applied)
     log.removeAll { applied.contains($0.name) }
     renumber()
-    records = [peer: PeerRecord(token: token, acknowledged: records[peer]?.acknowledged ?? VersionVector())]
+    records = records.mapValues { PeerRecord(token: nil, acknowledged: $0.acknowledged) }
+    records[peer, default: PeerRecord()].token = token
     self.staged = nil
     needsSnapshot = false
     adoptions += 1
