@@ -52,10 +52,10 @@ import Testing
       try await desk.records("transaction").values.compactMap { $0["amount_minor"] as? Int }
     }
 
-    #expect(try await bring("a.ofx") == 0)
+    #expect(try await bring("a.ofx") == nil)
     #expect(try await bring("b.ofx") == 1)
     #expect(try await amounts() == [-200])
-    #expect(try await bring("c.ofx") == 0)
+    #expect(try await bring("c.ofx") == nil)
     #expect(try await amounts() == [-200])
   }
 

@@ -45,7 +45,7 @@ struct BankLayout: Sendable {
   private init?(contents rows: [CSVRow], separator: Character) {
     guard let width = rows.map(\.fields.count).max(), width >= 3 else { return nil }
     // A record of the account may stand before the payments.
-    let needed = max(1, rows.count - max(1, rows.count / 10))
+    let needed = rows.count < 3 ? rows.count : rows.count - max(1, rows.count / 10)
     func count(_ column: Int, _ holds: (String) -> Bool) -> Int {
       rows.count { column < $0.fields.count && holds($0.fields[column]) }
     }

@@ -19,12 +19,14 @@ struct EncodingGuess {
     for candidate in Self.latin {
       guard let letters = Self.letters(of: candidate.encoding, used: neighbours.counts) else { continue }
       let covered = neighbours.counts.indices.reduce(into: 0) { sum, high in
-        if let letter = letters[high], candidate.alphabet.contains(letter) { sum += neighbours.counts[high] }
+        if let letter = letters[high], candidate.alphabet.contains(letter) || Self.marks.contains(letter) {
+          sum += neighbours.counts[high]
+        }
       }
       if covered > best.covered { best = (candidate.encoding, covered) }
     }
     let total = neighbours.counts.reduce(0, +)
-    isDoubtful = total > 0 && best.covered * 2 < total
+    isDoubtful = total > 0 && best.covered * 3 < total * 2
     let isPlainLatin = !bytes.contains { (0x80...0x9F).contains($0) }
     name = best.name == "windows-1252" && isPlainLatin ? "iso-8859-1" : best.name
   }
@@ -75,14 +77,30 @@ struct EncodingGuess {
   /// Chinese if the bytes come in pairs of its common characters, else the alphabet that covers most; nil if none does.
   private static func otherScript(_ bytes: [UInt8], _ neighbours: Neighbours) -> String? {
     if isChinese(bytes) { return "gb18030" }
+    var best: (name: String, faults: Int)?
     for candidate in alphabets {
       guard let letters = letters(of: candidate.encoding, used: neighbours.counts) else { continue }
       let covered = neighbours.counts.indices.reduce(into: 0) { sum, high in
         if let letter = letters[high], candidate.letters.contains(letter.value) { sum += neighbours.counts[high] }
       }
-      if covered * 10 > neighbours.all * 8 { return candidate.encoding }
+      guard covered * 10 > neighbours.all * 8 else { continue }
+      let faults = capitalsInWords(bytes, encoding: candidate.encoding)
+      if best.map({ faults < $0.faults }) ?? true { best = (candidate.encoding, faults) }
     }
-    return nil
+    return best?.name
+  }
+
+  /// How often a capital follows a small letter: the sign of an encoding that is not the text's.
+  private static func capitalsInWords(_ bytes: [UInt8], encoding: String) -> Int {
+    let scalars = (0..<128).map { high in
+      TextConversion.utf8([UInt8(high) + 0x80], from: encoding)
+        .flatMap { String(decoding: $0, as: UTF8.self).unicodeScalars.first }
+    }
+    return bytes.indices.dropFirst().count { index in
+      guard bytes[index] >= 0x80, bytes[index - 1] >= 0x80 else { return false }
+      return scalars[Int(bytes[index]) - 0x80]?.properties.isUppercase ?? false
+        && scalars[Int(bytes[index - 1]) - 0x80]?.properties.isLowercase ?? false
+    }
   }
 
   /// Whether the high bytes are pairs, most of them of the 3,755 common characters of GB 2312 (first bytes B0 to D7).
@@ -112,6 +130,9 @@ struct EncodingGuess {
       alphabet = Set(letters.unicodeScalars)
     }
   }
+
+  /// Marks that stand beside words in every language.
+  private static let marks = Set("„“”‚‘’«»…–—€".unicodeScalars)
 
   /// Languages by the letters that they have beyond a to z, the more western first.
   private static let latin: [Candidate] = [

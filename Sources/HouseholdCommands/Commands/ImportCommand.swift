@@ -33,9 +33,10 @@ struct ImportCommand: Command {
     var found: Int
     var added: Int
     var known: Int
-    var updated: Int
+    /// Left out where nothing was, as the contract has it.
+    var updated: Int?
     var skipped: [Skipped]
-    var notes: [String]
+    var notes: [String]?
   }
 
   private struct Skipped: Encodable {
@@ -72,8 +73,9 @@ struct ImportCommand: Command {
   private func shown(_ plan: ImportPlan, file: String) -> Shown {
     Shown(
       file: file, format: plan.format.rawValue, encoding: plan.encoding, found: plan.found, added: plan.added,
-      known: plan.known, updated: plan.updates.count,
-      skipped: plan.skipped.map { Skipped(line: $0.line, reason: $0.reason) }, notes: plan.notes)
+      known: plan.known, updated: plan.updates.isEmpty ? nil : plan.updates.count,
+      skipped: plan.skipped.map { Skipped(line: $0.line, reason: $0.reason) },
+      notes: plan.notes.isEmpty ? nil : plan.notes)
   }
 
   private func show(_ result: Shown, _ plan: ImportPlan, isDry: Bool, output: Output) throws {
@@ -81,12 +83,13 @@ struct ImportCommand: Command {
       let table = ImportTable.table(plan)
       if !table.isEmpty { try output.table(table) }
     }
-    let updated = result.updated == 0 ? "" : ", \(result.updated) \(isDry ? "would be brought" : "brought") up to date"
+    let updated =
+      result.updated == nil ? "" : ", \(result.updated ?? 0) \(isDry ? "would be brought" : "brought") up to date"
     try output.line(
       "\(escapingControls(result.file)): \(result.found) found, \(result.added) \(isDry ? "would be added" : "added"), "
         + "\(result.known) known, \(result.skipped.count) skipped\(updated) (\(result.format), \(result.encoding))")
     for skipped in result.skipped { try output.line("  line \(skipped.line): \(escapingControls(skipped.reason))") }
-    for note in result.notes { try output.line("  \(escapingControls(note))") }
+    for note in result.notes ?? [] { try output.line("  \(escapingControls(note))") }
   }
 
   private func take(
