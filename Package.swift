@@ -60,7 +60,8 @@ let package = Package(
       swiftSettings: besideC),
     module(
       "HouseholdSimulation",
-      ["HouseholdRecords", "HouseholdReplica", "HouseholdSync", "HouseholdTrust", "HouseholdBudget"]),
+      ["HouseholdRecords", "HouseholdReplica", "HouseholdSync", "HouseholdTrust", "HouseholdBudget", "CSQLite"],
+      settings: besideC),
     .executableTarget(
       name: "household-simulator", dependencies: ["HouseholdSimulation"], swiftSettings: common),
     tests("HouseholdRecordsTests", ["HouseholdRecords"]),

@@ -97,6 +97,7 @@ extension World {
 
   /// Heals everything and lets time pass until all have everything of each other.
   package func heal() throws {
+    for device in devices { device.disk.heal() }
     network.healAll()
     network.frozen = []
     disconnectAll()

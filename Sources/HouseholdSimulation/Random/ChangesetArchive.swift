@@ -50,27 +50,62 @@ struct ChangesetArchive: Coverage {
     }?.replica
   }
 
+  /// One write of one cell.
+  private struct CellWrite {
+    var key: RecordKey
+    var cell: String
+    var write: Write
+  }
+
+  /// What a vector's changesets make of all records.
+  private struct Truth {
+    var applied: VersionVector
+    var schemaVersion: UInt64
+    var states: [RecordKey: RecordState]
+  }
+
+  /// What was computed last, so that a check has to merge only what is new since then.
+  private var truths: [Truth] = []
+  private static let keptTruths = 8
+
   /// The state of every record that the changesets of this vector write, merged in an order that the seed picks.
-  func states(
-    at applied: VersionVector, schema: Schema, random: inout SeededRandom
+  ///
+  /// - Parameter anew: whether all writes are merged from nothing; else those that an earlier call has not seen.
+  mutating func states(
+    at applied: VersionVector, schema: Schema, anew: Bool, random: inout SeededRandom
   ) throws -> [RecordKey: RecordState] {
-    var writes: [(key: RecordKey, cell: String, write: Write)] = []
-    for name in known.keys.sorted() where applied.contains(name) {
-      guard let changeset = known[name]?.changeset else { continue }
-      for operation in changeset.operations {
-        let shape = changeset.shapes[operation.shape]
-        let key = RecordKey(type: shape.type, id: operation.id)
-        let list = operation.writes(
-          name: name, stamp: changeset.stamp, fields: shape.fields, type: schema.type(shape.type))
-        writes += list.map { (key, $0.cell, $0.write) }
+    var base = Truth(applied: VersionVector(), schemaVersion: schema.version, states: [:])
+    if !anew {
+      let usable = truths.filter { $0.schemaVersion == schema.version && applied.covers($0.applied) }
+      base = usable.min { applied.excess(over: $0.applied) < applied.excess(over: $1.applied) } ?? base
+    }
+    var writes: [CellWrite] = []
+    for entry in applied.sorted {
+      let first = base.applied[entry.replica] + 1
+      guard first <= entry.sequence else { continue }
+      for sequence in first...entry.sequence {
+        writes += self.writes(of: ChangesetName(replica: entry.replica, sequence: sequence), schema: schema)
       }
     }
     writes.shuffle(using: &random)
-    var states: [RecordKey: RecordState] = [:]
-    for (key, cell, write) in writes {
-      try states[key, default: RecordState()].merge(write, cell: cell, coverage: self)
+    var states = base.states
+    for write in writes {
+      try states[write.key, default: RecordState()].merge(write.write, cell: write.cell, coverage: self)
     }
+    truths.append(Truth(applied: applied, schemaVersion: schema.version, states: states))
+    if truths.count > Self.keptTruths { truths.removeFirst() }
     return states
+  }
+
+  private func writes(of name: ChangesetName, schema: Schema) -> [CellWrite] {
+    guard let changeset = known[name]?.changeset else { return [] }
+    return changeset.operations.flatMap { operation in
+      let shape = changeset.shapes[operation.shape]
+      let key = RecordKey(type: shape.type, id: operation.id)
+      return operation.writes(
+        name: name, stamp: changeset.stamp, fields: shape.fields, type: schema.type(shape.type)
+      ).map { CellWrite(key: key, cell: $0.cell, write: $0.write) }
+    }
   }
 
   /// The row that a state shows; nil if the record is not alive.

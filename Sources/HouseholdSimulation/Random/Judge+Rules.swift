@@ -6,8 +6,10 @@ extension Judge {
   /// The first rule that is broken now; nil if all hold.
   ///
   /// Devices with edits that are not sealed are left out where tables are compared: they show more than they tell.
+  ///
+  /// - Parameter anew: whether the truth is computed from nothing, see ``ChangesetArchive``.
   static func firstBreach(
-    _ world: World, archive: inout ChangesetArchive, random: inout SeededRandom
+    _ world: World, archive: inout ChangesetArchive, anew: Bool = true, random: inout SeededRandom
   ) throws -> String? {
     if let fault = world.faults.first { return fault }
     if let (link, name) = world.traffic.repeated { return "\(name) crossed link \(link) more than once (R9)" }
@@ -29,10 +31,10 @@ extension Judge {
         if let difference = try firstDifference(equal.device, device) { return "equal vectors (R5), but " + difference }
         if equal.digest.bytes != digest.bytes {
           return try "\(equal.device.name) and \(device.name) have equal vectors and different digests (R5)"
-            + (firstStateDifference(equal.device, device, archive: archive, random: &random).map { ": " + $0 } ?? "")
+            + (firstStateDifference(equal.device, device, archive: &archive, random: &random).map { ": " + $0 } ?? "")
         }
       } else {
-        if let fault = try firstUntruth(device, archive: archive, random: &random) { return fault }
+        if let fault = try firstUntruth(device, archive: &archive, anew: anew, random: &random) { return fault }
         seen.append((device, digest))
       }
     }
@@ -41,10 +43,11 @@ extension Judge {
 
   /// The first record that is not what its changesets say; nil if all are.
   private static func firstUntruth(
-    _ device: SimulatedDevice, archive: ChangesetArchive, random: inout SeededRandom
+    _ device: SimulatedDevice, archive: inout ChangesetArchive, anew: Bool, random: inout SeededRandom
   ) throws -> String? {
     let schema = device.access.schema
-    let truth = try archive.states(at: device.replica.vectors().applied, schema: schema, random: &random)
+    let applied = try device.replica.vectors().applied
+    let truth = try archive.states(at: applied, schema: schema, anew: anew, random: &random)
     var shown = try device.tables()
     for key in truth.keys.sorted() {
       guard let state = truth[key], let type = schema.type(key.type) else { continue }
@@ -77,9 +80,9 @@ extension Judge {
   }
 
   private static func firstStateDifference(
-    _ a: SimulatedDevice, _ b: SimulatedDevice, archive: ChangesetArchive, random: inout SeededRandom
+    _ a: SimulatedDevice, _ b: SimulatedDevice, archive: inout ChangesetArchive, random: inout SeededRandom
   ) throws -> String? {
-    let states = try archive.states(at: archive.vector, schema: a.access.schema, random: &random)
+    let states = try archive.states(at: archive.vector, schema: a.access.schema, anew: true, random: &random)
     for key in states.keys.sorted() {
       let (ours, theirs) = (try a.replica.state(of: key), try b.replica.state(of: key))
       if ours != theirs { return "\(key) " + firstDifference(ours ?? RecordState(), theirs ?? RecordState()) }
