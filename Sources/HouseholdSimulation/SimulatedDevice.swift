@@ -45,8 +45,9 @@ package final class SimulatedDevice {
   package var disk: SimulatedDisk { system.disk }
 
   /// Closes and opens the file, as a clean restart does.
-  func reopen() throws {
+  func reopen(_ body: () -> Void) throws {
     close()
+    body()
     try open()
   }
 

@@ -38,4 +38,12 @@ extension World {
     }
     return true
   }
+
+  /// Opens a replica that lies on a disk, for whoever the device is; throws if it is none.
+  package func open(_ disk: SimulatedDisk) throws {
+    let system = SimulatedFileSystem(disk)
+    let replica = try Replica(
+      path: system.path(SimulatedDevice.file), cryptography: cryptography, signer: nil)
+    replica.close()
+  }
 }

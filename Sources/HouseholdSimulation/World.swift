@@ -34,9 +34,13 @@ package final class World {
   package internal(set) var events = 0
   /// Everything that broke a rule on the way.
   package internal(set) var faults: [String] = []
+  /// Hears of every message that a device sends.
+  var onSend: ((_ type: UInt8, _ payload: [UInt8]) -> Void)?
+  /// Changes what a link carries before it arrives; for tests of what a hostile member can do.
+  package var tamper: ((_ type: UInt8, _ payload: inout [UInt8]) -> Void)?
   /// How often each changeset was sent to each device.
   var traffic = Traffic()
-  private let cryptography: SimulatedCryptography
+  let cryptography: SimulatedCryptography
   private let authority: SimulatedKey
 
   package init(seed: UInt64, schema: Schema, start: Instant, trace: Trace = Trace()) {
@@ -68,8 +72,10 @@ package final class World {
   package subscript(name: String) -> SimulatedDevice? { devices.first { $0.name == name } }
 
   /// Adds a device of a member of its own; the first one founds the household.
+  ///
+  /// - Parameter disk: where its replica is to lie; nil for a new disk without faults.
   @discardableResult
-  package func add(_ plan: Plan) throws -> SimulatedDevice {
+  package func add(_ plan: Plan, on disk: SimulatedDisk? = nil) throws -> SimulatedDevice {
     let key = cryptography.key(identityRandom.bytes(32))
     let member = MemberID.random(from: &identityRandom)
     let description = MembershipEntry.DeviceDescription(name: plan.name, publicKey: key.publicKey)
@@ -81,7 +87,8 @@ package final class World {
     let incarnation = Incarnation.random(from: &identityRandom)
     let device = try SimulatedDevice(
       name: plan.name, index: devices.count, member: member, key: key, cryptography: cryptography,
-      disk: SimulatedDisk(wall: now.advanced(byMilliseconds: plan.clockOffset), seed: identityRandom.next()),
+      disk: disk
+        ?? SimulatedDisk(wall: now.advanced(byMilliseconds: plan.clockOffset), seed: identityRandom.next()),
       engine: makeEngine()
     ) { path in
       let replica = try Replica.create(
@@ -127,13 +134,15 @@ package final class World {
   }
 
   /// A clean restart: links end, the file is closed and opened.
-  package func restart(_ device: SimulatedDevice) throws {
+  ///
+  /// - Parameter body: what happens to the disk while nothing runs.
+  package func restart(_ device: SimulatedDevice, _ body: () -> Void = {}) throws {
     trace.add("restart \(device.name)")
     device.disk.heal()
     handle(device, .shutDown)
     for link in network.links(of: device.index) { cut(link) }
     device.openLinks = []
-    try device.reopen()
+    try device.reopen(body)
     device.engine = makeEngine()
   }
 
@@ -172,6 +181,7 @@ package final class World {
     case .send(let link, let type, let flags, let payload):
       if !device.openLinks.contains(link) { faults.append("\(device.name) sent on the closed link \(link)") }
       trace.add(bytes: payload)
+      onSend?(type, payload)
       traffic.count(type: type, payload: payload, on: link, to: otherEnd(of: link, than: device))
       network.send(.message(type: type, flags: flags, payload: payload), on: link, from: device.index)
     case .close(let link, let goodbye):
@@ -188,6 +198,8 @@ package final class World {
 
   private func note(_ report: SessionReport, by device: SimulatedDevice) {
     switch report {
+    case .violation(let peer, let violation) where tamper != nil:
+      trace.add("\(device.name) found \(name(of: peer)) breaking a rule: \(violation)")
     case .violation(let peer, let violation):
       faults.append("\(device.name) found \(name(of: peer)) breaking a rule: \(violation)")
     case .storeFailed(let text) where device.disk.hasStruck: trace.add("the store of \(device.name) failed: \(text)")

@@ -19,14 +19,18 @@ struct LayeringTests {
       "HouseholdNode", "HouseholdReplica", "HouseholdTrust", "HouseholdRecords", "FoundationEssentials", "Foundation",
     ],
     "HouseholdCommands": [
-      "HouseholdKit", "HouseholdNode", "HouseholdSync", "HouseholdTransport", "HouseholdBudget", "HouseholdRecords",
-      "FoundationEssentials", "Foundation", "Glibc", "Synchronization",
+      "HouseholdKit", "HouseholdNode", "HouseholdSimulation", "HouseholdSync", "HouseholdTransport", "HouseholdBudget",
+      "HouseholdRecords", "FoundationEssentials", "Foundation", "Glibc", "Synchronization",
     ],
     "household": ["HouseholdCommands", "Glibc"],
     "household-benchmarks": ["HouseholdKit", "HouseholdNode", "CSQLite", "Foundation", "Glibc", "Synchronization"],
     "HouseholdSimulation": [
       "HouseholdReplica", "HouseholdSync", "HouseholdTrust", "HouseholdBudget", "HouseholdRecords", "CSQLite",
       "Foundation",
+    ],
+    "HouseholdFuzzing": [
+      "HouseholdSimulation", "HouseholdReplica", "HouseholdSync", "HouseholdTransport", "HouseholdTrust",
+      "HouseholdBudget", "HouseholdRecords",
     ],
     "household-simulator": ["HouseholdSimulation", "Foundation"],
   ]

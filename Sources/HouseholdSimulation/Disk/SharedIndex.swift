@@ -13,5 +13,5 @@
     return unsafe regions[number]
   }
 
-  deinit { for unsaferegion in unsafe regions { unsafe region.deallocate() } }
+  deinit { unsafe regions.forEach { unsafe $0.deallocate() } }
 }

@@ -48,8 +48,10 @@ package final class SimulatedDisk {
   private var armed: (fault: Fault, at: Int)?
   /// The fault that lasts now.
   package private(set) var lasting: Fault?
-  /// Whether a fault has struck since the last one was armed.
+  /// Whether a fault has struck and the disk was not healed since.
   package private(set) var hasStruck = false
+  /// How many faults have struck.
+  package private(set) var strikes = 0
   private var random: SeededRandom
   /// The size of what a disk writes whole or not at all.
   private static let sector = 512
@@ -130,6 +132,7 @@ package final class SimulatedDisk {
     }
     guard let armed, armed.at == operations else { return .works }
     hasStruck = true
+    strikes += 1
     self.armed = nil
     switch armed.fault {
     case .inputOutput: return .fails

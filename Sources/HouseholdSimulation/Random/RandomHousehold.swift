@@ -60,6 +60,15 @@ package final class RandomHousehold {
       checksum: household.world.trace.checksum)
   }
 
+  /// Everything that the devices of one seed send to each other, in order.
+  package static func messages(seed: UInt64, size: Size) throws -> [(type: UInt8, payload: [UInt8])] {
+    let household = RandomHousehold(seed: seed, size: size, trace: Trace())
+    var messages: [(type: UInt8, payload: [UInt8])] = []
+    household.world.onSend = { messages.append(($0, $1)) }
+    _ = try household.play()
+    return messages
+  }
+
   private func play() throws -> String? {
     for index in 0..<size.devices {
       try world.add(World.Plan("d\(index)", needsSnapshot: index > 0 && random.oneIn(2)))
