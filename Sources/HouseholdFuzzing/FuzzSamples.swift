@@ -34,8 +34,8 @@ package enum FuzzSamples {
   private static let traffic: [(type: UInt8, payload: [UInt8])] = {
     var list: [(type: UInt8, payload: [UInt8])] = []
     var seen: Set<[UInt8]> = []
-    for seed in UInt64(1)...2 {
-      let sent = read { try RandomHousehold.messages(seed: seed, size: .init(devices: 2, steps: 30)) } ?? []
+    for seed in UInt64(1)...3 {
+      let sent = read { try RandomHousehold.messages(seed: seed, size: .init(devices: 3, steps: 80)) } ?? []
       for message in sent where message.payload.count < 3000 && seen.insert([message.type] + message.payload).inserted {
         list.append(message)
       }

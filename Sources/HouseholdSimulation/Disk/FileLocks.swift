@@ -9,16 +9,22 @@ struct FileLocks {
   }
 
   /// By connection, those that hold something.
-  private var levels: [Int: Level] = [:]
-  /// By slot of the WAL index: who holds it shared, and who alone.
-  private var shared: [Set<Int>] = Array(repeating: [], count: 8)
-  private var alone: [Int?] = Array(repeating: nil, count: 8)
+  private var levels: [(connection: Int, level: Level)] = []
+  /// Who holds which slot of the WAL index, and whether alone.
+  private var slots: [(slot: Int, connection: Int, isAlone: Bool)] = []
+
+  private func level(of connection: Int) -> Level { levels.first { $0.connection == connection }?.level ?? .none }
+
+  private mutating func set(_ connection: Int, _ level: Level) {
+    levels.removeAll { $0.connection == connection }
+    if level != .none { levels.append((connection, level)) }
+  }
 
   /// Takes a higher lock for a connection; false if another one is in the way.
   mutating func raise(_ connection: Int, to level: Level) -> Bool {
-    let held = levels[connection] ?? .none
-    if level <= held { return true }
-    let highest = levels.filter { $0.key != connection }.values.max() ?? .none
+    if level <= self.level(of: connection) { return true }
+    var highest = Level.none
+    for other in levels where other.connection != connection { highest = max(highest, other.level) }
     switch level {
     case .none: break
     case .shared: if highest >= .pending { return false }
@@ -26,37 +32,31 @@ struct FileLocks {
     case .pending, .exclusive:
       if highest >= .reserved { return false }
       if highest >= .shared {
-        levels[connection] = .pending
+        set(connection, .pending)
         return false
       }
     }
-    levels[connection] = level
+    set(connection, level)
     return true
   }
 
   /// Gives back all above a level.
-  mutating func lower(_ connection: Int, to level: Level) { levels[connection] = level == .none ? nil : level }
+  mutating func lower(_ connection: Int, to level: Level) { set(connection, level) }
 
   /// Whether any connection means to write.
-  var isReserved: Bool { levels.values.contains { $0 >= .reserved } }
+  var isReserved: Bool { levels.contains { $0.level >= .reserved } }
 
   /// Takes slots of the WAL index; false if another connection holds one of them.
-  mutating func take(_ slots: Range<Int>, for connection: Int, exclusively: Bool) -> Bool {
-    for slot in slots {
-      if let holder = alone[slot], holder != connection { return false }
-      if exclusively && shared[slot].contains(where: { $0 != connection }) { return false }
+  mutating func take(_ wanted: Range<Int>, for connection: Int, exclusively: Bool) -> Bool {
+    for held in slots where held.connection != connection && wanted.contains(held.slot) {
+      if held.isAlone || exclusively { return false }
     }
-    for slot in slots {
-      if exclusively { alone[slot] = connection } else { shared[slot].insert(connection) }
-    }
+    for slot in wanted { slots.append((slot, connection, exclusively)) }
     return true
   }
 
   /// Gives slots of the WAL index back.
-  mutating func release(_ slots: Range<Int>, of connection: Int) {
-    for slot in slots {
-      shared[slot].remove(connection)
-      if alone[slot] == connection { alone[slot] = nil }
-    }
+  mutating func release(_ given: Range<Int>, of connection: Int) {
+    slots.removeAll { $0.connection == connection && given.contains($0.slot) }
   }
 }

@@ -24,7 +24,7 @@ package final class SimulatedDisk {
 
   /// One file: what programs see, and what was written since the last sync.
   final class File {
-    var bytes: [UInt8] = []
+    let bytes = FileBytes()
     /// The bytes that were there before each write that no sync has followed yet, oldest first.
     fileprivate(set) var unsynced: [Unsynced] = []
     /// Who holds which lock on it.
@@ -80,7 +80,7 @@ package final class SimulatedDisk {
   package func flipBit(of name: String, from first: Int = 0) -> Int? {
     guard let file = files[name], file.bytes.count > first else { return nil }
     let place = first + random.below(file.bytes.count - first)
-    file.bytes[place] ^= 1 << UInt8(random.below(8))
+    file.bytes.put([file.bytes.copy(place..<place + 1)[0] ^ 1 << UInt8(random.below(8))], at: place)
     return place
   }
 
@@ -89,7 +89,7 @@ package final class SimulatedDisk {
     let next = SimulatedDisk(wall: wall, seed: random.next())
     for (name, file) in files where !name.hasSuffix("-shm") {
       let copy = File()
-      copy.bytes = lasting == .powerLost ? whatIsLeft(of: file) : file.bytes
+      copy.bytes.put(lasting == .powerLost ? whatIsLeft(of: file) : file.bytes.all, at: 0)
       next.files[name] = copy
     }
     lasting = lasting ?? .killed
@@ -98,7 +98,7 @@ package final class SimulatedDisk {
 
   /// What a disk without power has of a file: everything synced, and any sectors of the rest.
   private func whatIsLeft(of file: File) -> [UInt8] {
-    var bytes = file.bytes
+    var bytes = file.bytes.all
     for write in file.unsynced.reversed() {
       bytes = Array(bytes.prefix(write.sizeBefore)) + Array(repeating: 0, count: max(0, write.sizeBefore - bytes.count))
       Self.put(write.before, into: &bytes, at: write.offset)
@@ -177,18 +177,11 @@ package final class SimulatedDisk {
     if lasting == .full && end > file.bytes.count { return .full }
     let count = verdict == .tears ? piece.count / 2 : piece.count
     let sizeBefore = file.bytes.count
-    let before = offset < sizeBefore ? Array(file.bytes[offset..<min(offset + count, sizeBefore)]) : []
-    if sizeBefore < offset + count {
-      file.bytes.append(contentsOf: repeatElement(0, count: offset + count - sizeBefore))
-    }
-    unsafe file.bytes.withUnsafeMutableBytes { bytes in
-      guard count > 0 else { return }
-      let target = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[offset..<offset + count])
-      unsafe target.copyMemory(from: UnsafeRawBufferPointer(rebasing: piece[..<count]))
-    }
+    let before = file.bytes.copy(min(offset, sizeBefore)..<min(offset + count, sizeBefore))
+    unsafe file.bytes.put(UnsafeRawBufferPointer(rebasing: piece[..<count]), at: offset)
     file.unsynced.append(
       Unsynced(
-        offset: offset, before: before, after: Array(file.bytes[offset..<offset + count]), sizeBefore: sizeBefore,
+        offset: offset, before: before, after: file.bytes.copy(offset..<offset + count), sizeBefore: sizeBefore,
         sizeAfter: file.bytes.count))
     return verdict == .works ? .done : .failed
   }
@@ -196,9 +189,9 @@ package final class SimulatedDisk {
   func truncate(_ file: File, to size: Int) -> Result {
     guard countOperation() == .works else { return .failed }
     guard size < file.bytes.count else { return .done }
-    let before = Array(file.bytes[size...])
     let sizeBefore = file.bytes.count
-    file.bytes.removeLast(sizeBefore - size)
+    let before = file.bytes.copy(size..<sizeBefore)
+    file.bytes.truncate(to: size)
     file.unsynced.append(
       Unsynced(offset: size, before: before, after: [], sizeBefore: sizeBefore, sizeAfter: size))
     return .done

@@ -248,12 +248,8 @@ private enum FileCalls {
   ) -> Int32 {
     let open = unsafe open(file)
     guard let target = unsafe target, open.system.disk.isReadable else { return Failure.read }
-    let (count, offset) = (Int(count), Int(offset))
-    let there = max(0, min(count, open.file.bytes.count - offset))
-    unsafe open.file.bytes.withUnsafeBytes { bytes in
-      guard there > 0, let start = bytes.baseAddress else { return }
-      unsafe target.copyMemory(from: start + offset, byteCount: there)
-    }
+    let count = Int(count)
+    let there = unsafe open.file.bytes.read(into: target, count: count, at: Int(offset))
     if there == count { return SQLITE_OK }
     unsafe (target + there).initializeMemory(as: UInt8.self, repeating: 0, count: count - there)
     return Failure.shortRead

@@ -97,6 +97,32 @@ struct ChangesetArchive: Coverage {
     return states
   }
 
+  /// Compares what was merged write by write with the rule written a second time; nil if they agree.
+  ///
+  /// Cells with very many writes are left out, as it takes the square of their number.
+  func firstDisagreement(at applied: VersionVector, schema: Schema, states: [RecordKey: RecordState]) throws -> String? {
+    var cells: [RecordKey: [String: [Write]]] = [:]
+    for entry in applied.sorted where entry.sequence > 0 {
+      for sequence in 1...entry.sequence {
+        for write in writes(of: ChangesetName(replica: entry.replica, sequence: sequence), schema: schema) {
+          cells[write.key, default: [:]][write.cell, default: []].append(write.write)
+        }
+      }
+    }
+    for key in cells.keys.sorted() {
+      guard let written = cells[key], written.values.allSatisfy({ $0.count <= 120 }) else { continue }
+      let maximal = try written.mapValues { try ReferenceRule.maximal($0, coverage: self) }
+      for cell in maximal.keys.sorted() where maximal[cell] != states[key]?.cells[cell] {
+        return "\(key), cell '\(cell)': the merge rule keeps other writes than the design says"
+      }
+      guard let type = schema.type(key.type), let state = states[key] else { continue }
+      if ReferenceRule.row(of: maximal, type: type) != Self.row(of: state, type: type) {
+        return "\(key): the merge rule shows \(Judge.text(Self.row(of: state, type: type))), not what the design says"
+      }
+    }
+    return nil
+  }
+
   private func writes(of name: ChangesetName, schema: Schema) -> [CellWrite] {
     guard let changeset = known[name]?.changeset else { return [] }
     return changeset.operations.flatMap { operation in

@@ -48,6 +48,7 @@ extension Judge {
     let schema = device.access.schema
     let applied = try device.replica.vectors().applied
     let truth = try archive.states(at: applied, schema: schema, anew: anew, random: &random)
+    if anew, let fault = try archive.firstDisagreement(at: applied, schema: schema, states: truth) { return fault }
     var shown = try device.tables()
     for key in truth.keys.sorted() {
       guard let state = truth[key], let type = schema.type(key.type) else { continue }
