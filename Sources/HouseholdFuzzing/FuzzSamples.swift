@@ -13,7 +13,8 @@ package enum FuzzSamples {
     case .frames: traffic.prefix(40).map { Self.frame($0.type, $0.payload) }
     case .message: traffic.map { [$0.type] + $0.payload }
     case .pairing: pairing
-    case .changeset: batches.compactMap { batch in
+    case .changeset:
+      batches.compactMap { batch in
         read { try FuzzedEncodings.packed(batch, limit: Limits.changesetBytes) }
       }
     case .membership: entries

@@ -44,7 +44,8 @@ struct SelftestCommand: Command {
     guard let first = result.failures.first else { return .done }
     throw CommandError(
       code: "selftestFailed", message: "The simulated household \(first.seed) broke a rule: \(first.rule)",
-      remedy: "Report this seed with version \(CommandLineTool.version); household selftest --seed \(first.seed) shows it"
+      remedy:
+        "Report this seed with version \(CommandLineTool.version); household selftest --seed \(first.seed) shows it"
         + " again.")
   }
 

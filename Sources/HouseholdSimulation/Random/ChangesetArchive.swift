@@ -100,7 +100,8 @@ struct ChangesetArchive: Coverage {
   /// Compares what was merged write by write with the rule written a second time; nil if they agree.
   ///
   /// Cells with very many writes are left out, as it takes the square of their number.
-  func firstDisagreement(at applied: VersionVector, schema: Schema, states: [RecordKey: RecordState]) throws -> String? {
+  func firstDisagreement(at applied: VersionVector, schema: Schema, states: [RecordKey: RecordState]) throws -> String?
+  {
     var cells: [RecordKey: [String: [Write]]] = [:]
     for entry in applied.sorted where entry.sequence > 0 {
       for sequence in 1...entry.sequence {
