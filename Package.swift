@@ -52,7 +52,10 @@ let package = Package(
     module("HouseholdKit", ["HouseholdNode", "HouseholdReplica", "HouseholdTrust", "HouseholdRecords"]),
     module(
       "HouseholdCommands",
-      ["HouseholdKit", "HouseholdNode", "HouseholdSync", "HouseholdTransport", "HouseholdBudget", "HouseholdRecords"],
+      [
+        "HouseholdKit", "HouseholdNode", "HouseholdSimulation", "HouseholdSync", "HouseholdTransport",
+        "HouseholdBudget", "HouseholdRecords",
+      ],
       settings: besideC),
     .executableTarget(name: "household", dependencies: ["HouseholdCommands"], swiftSettings: common),
     .executableTarget(
@@ -60,7 +63,14 @@ let package = Package(
       swiftSettings: besideC),
     module(
       "HouseholdSimulation",
-      ["HouseholdRecords", "HouseholdReplica", "HouseholdSync", "HouseholdTrust", "HouseholdBudget"]),
+      ["HouseholdRecords", "HouseholdReplica", "HouseholdSync", "HouseholdTrust", "HouseholdBudget", "CSQLite"],
+      settings: besideC),
+    module(
+      "HouseholdFuzzing",
+      [
+        "HouseholdRecords", "HouseholdReplica", "HouseholdSync", "HouseholdTransport", "HouseholdTrust",
+        "HouseholdBudget", "HouseholdSimulation",
+      ]),
     .executableTarget(
       name: "household-simulator", dependencies: ["HouseholdSimulation"], swiftSettings: common),
     tests("HouseholdRecordsTests", ["HouseholdRecords"]),
@@ -81,7 +91,10 @@ let package = Package(
     tests("HouseTests", []),
     tests(
       "HouseholdSimulationTests",
-      ["HouseholdSimulation", "HouseholdReplica", "HouseholdSync", "HouseholdRecords", "HouseholdBudget"],
-      exclude: ["Scenarios"]),
+      [
+        "HouseholdSimulation", "HouseholdFuzzing", "HouseholdReplica", "HouseholdSync", "HouseholdRecords",
+        "HouseholdBudget",
+      ],
+      exclude: ["Scenarios", "Corpus"]),
   ]
 )

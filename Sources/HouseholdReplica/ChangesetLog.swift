@@ -31,11 +31,11 @@ final class ChangesetLog {
     nextPosition = (try connection.integer("SELECT max(position) FROM sync_changeset") ?? 0) + 1
   }
 
-  /// Forgets what is in memory, after a transaction was undone.
-  func reload() throws {
+  /// Forgets everything from this position on, after a transaction that wrote it was undone.
+  func forget(from position: Int64) {
     byPosition = [:]
     positions = [:]
-    nextPosition = (try connection.integer("SELECT max(position) FROM sync_changeset") ?? 0) + 1
+    nextPosition = position
   }
 
   private static let columns = """

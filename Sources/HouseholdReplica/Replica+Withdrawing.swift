@@ -164,7 +164,7 @@ extension Replica {
     try connection.run(
       "DELETE FROM sync_changeset WHERE replica = ? AND seq > ?", .integer(entry.number),
       .integer(Int64(clamping: limit)))
-    try log.reload()
+    log.forget(from: log.nextPosition)
     try replicas.update(entry.id, on: connection) { entry in
       entry.received = limit
       entry.applied = limit

@@ -4,7 +4,7 @@ package import HouseholdRecords
 ///
 /// All of it runs on its owner's thread, and each call that writes is one transaction that is durable when it returns
 /// (WAL with `synchronous=FULL`). What it keeps in memory is only what the file says; after a failed transaction it is
-/// read again.
+/// what it was before.
 package final class Replica {
   let connection: Connection
   let facts: Facts
@@ -142,28 +142,52 @@ package final class Replica {
     return signer
   }
 
-  /// Runs the body in one transaction; when it fails, what is in memory is read from the file again.
+  /// What is kept in memory of the file, all of it values, so that keeping a copy costs next to nothing.
+  private struct Remembered {
+    var replica: ReplicaID
+    var incarnation: Incarnation
+    var replicas: ReplicaTable
+    var registry: TypeRegistry
+    var membershipLog: MembershipLog
+    var membershipState: MembershipState
+    var admission: Admission
+    var duplicates: Duplicates
+    var held: Set<ChangesetName>
+    var tallies: [MemberID: DeletionTally]
+    var nextPosition: Int64
+  }
+
+  /// Runs the body in one transaction; when it fails, what is in memory is again what it was before.
+  ///
+  /// It is put back and not read anew: a disk that does not write may not read either, and then the memory would count
+  /// what no file holds, and peers would be told.
   func write<Result>(_ body: () throws -> Result) throws -> Result {
+    let before = Remembered(
+      replica: replica, incarnation: incarnation, replicas: replicas, registry: registry,
+      membershipLog: membershipLog, membershipState: membershipState, admission: admission, duplicates: duplicates,
+      held: held, tallies: tallies, nextPosition: log.nextPosition)
     do {
       return try connection.transaction(body)
     } catch {
       if let fault = error as? ReplicaError { lastFault = fault }
-      try reload()
+      putBack(before)
       throw error
     }
   }
 
-  private func reload() throws {
-    replicas = try ReplicaTable(connection)
-    try log.reload()
-    membershipLog = try Self.loadMembership(connection, household: identity.household, cryptography: cryptography)
-    (membershipState, admission) = try Self.evaluate(membershipLog, replicas, connection)
-    replica = try facts.identifier128(.replica)
-    registry = try TypeRegistry(schema: membershipState.schema, connection: connection)
-    duplicates = try Duplicates(connection, registry: registry, schema: membershipState.schema)
+  private func putBack(_ before: Remembered) {
+    replica = before.replica
+    incarnation = before.incarnation
+    replicas = before.replicas
+    registry = before.registry
+    membershipLog = before.membershipLog
+    membershipState = before.membershipState
+    log.forget(from: before.nextPosition)
+    admission = before.admission
+    duplicates = before.duplicates
+    held = before.held
+    tallies = before.tallies
     digestCache = nil
-    held = try readHeld()
-    tallies = [:]
   }
 }
 

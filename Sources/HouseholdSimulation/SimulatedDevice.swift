@@ -1,17 +1,16 @@
-import Foundation
 package import HouseholdRecords
 package import HouseholdReplica
 package import HouseholdSync
-import HouseholdTrust
 
-/// One device of a simulated household: the real replica in a file, the real engine, and a clock that may be wrong.
+/// One device of a simulated household: the real replica on a simulated disk, the real engine, and a clock that may be
+/// wrong.
 package final class SimulatedDevice {
   package let name: String
   package let index: Int
   package let member: MemberID
-  let key: KeyPair
-  private let folder: URL
-  private var generation = 0
+  let key: SimulatedKey
+  private let cryptography: SimulatedCryptography
+  private var system: SimulatedFileSystem
   package private(set) var replica: Replica
   /// A connection as any other program would have it.
   package private(set) var access: RecordAccess
@@ -19,58 +18,58 @@ package final class SimulatedDevice {
   /// This device's clock minus true time, in milliseconds.
   package var clockOffset: Int64 = 0
   var openLinks: Set<LinkNumber> = []
+  /// What the device promised to keep, see ``noteWhatIsPromised()``.
+  private var promised: (unsealed: Int64, received: VersionVector) = (0, VersionVector())
 
   init(
-    name: String, index: Int, member: MemberID, key: KeyPair, folder: URL, engine: SyncEngine,
-    create: (_ path: String) throws -> Replica
+    name: String, index: Int, member: MemberID, key: SimulatedKey, cryptography: SimulatedCryptography,
+    disk: SimulatedDisk, engine: SyncEngine, create: (_ path: String) throws -> Replica
   ) throws {
     self.name = name
     self.index = index
     self.member = member
     self.key = key
-    self.folder = folder
+    self.cryptography = cryptography
     self.engine = engine
-    let path = folder.appending(path: "\(name)-0.sqlite").path
+    system = SimulatedFileSystem(disk)
+    let path = system.path(Self.file)
     replica = try create(path)
-    access = try Self.openAccess(path)
+    access = try RecordAccess(path: path, readOnly: false, cryptography: cryptography)
   }
+
+  /// The replica's file on the simulated disk.
+  package static let file = "replica.sqlite"
 
   package var device: DeviceID { key.device }
 
-  private var path: String { folder.appending(path: "\(name)-\(generation).sqlite").path }
-
-  private static func openAccess(_ path: String) throws -> RecordAccess {
-    let access = try RecordAccess(path: path, readOnly: false, cryptography: OpenSSLCryptography())
-    // Where the outbox ended before an edit, see `edit`. It exists on this connection only.
-    try access.execute("CREATE TEMP TABLE simulated(number INTEGER); INSERT INTO simulated VALUES (0)")
-    return access
-  }
+  package var disk: SimulatedDisk { system.disk }
 
   /// Closes and opens the file, as a clean restart does.
-  func reopen() throws {
-    access.close()
-    replica.close()
+  func reopen(_ body: () -> Void) throws {
+    close()
+    body()
     try open()
   }
 
   /// Goes on with the bytes that are on the disk now, as after signal 9: what was not committed is lost.
+  ///
+  /// Throws if something is lost that was promised.
   func reopenKilled() throws {
-    let old = path
-    generation += 1
-    for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: old + suffix) {
-      try FileManager.default.copyItem(atPath: old + suffix, toPath: path + suffix)
-    }
-    access.close()
-    replica.close()
-    for suffix in ["", "-wal", "-shm"] where FileManager.default.fileExists(atPath: old + suffix) {
-      try FileManager.default.removeItem(atPath: old + suffix)
-    }
+    let next = SimulatedFileSystem(disk.afterDeath())
+    close()
+    system = next
     try open()
+    let (unsealed, received) = try whatIsKept()
+    if !received.covers(promised.received) { throw PromiseBroken("\(name) lost a changeset that it had stored (R2)") }
+    if received[replica.replica] == promised.received[replica.replica] && unsealed < promised.unsealed {
+      throw PromiseBroken("\(name) lost an edit that was committed (R2)")
+    }
   }
 
   private func open() throws {
-    replica = try Replica(path: path, cryptography: OpenSSLCryptography(), signer: key)
-    access = try Self.openAccess(path)
+    let path = system.path(Self.file)
+    replica = try Replica(path: path, cryptography: cryptography, signer: key)
+    access = try RecordAccess(path: path, readOnly: false, cryptography: cryptography)
   }
 
   /// Closes the file for good.
@@ -79,18 +78,17 @@ package final class SimulatedDevice {
     replica.close()
   }
 
+  /// Remembers what must be there after a death at any later moment: called whenever a call came back.
+  func noteWhatIsPromised() throws { promised = try whatIsKept() }
+
+  private func whatIsKept() throws -> (unsealed: Int64, received: VersionVector) {
+    (try replica.unsealedCount(), try replica.vectors().received)
+  }
+
   /// Writes as any program would, in one transaction, at this device's simulated time.
-  ///
-  /// The capture triggers ask SQLite for the time, which is the real one: so the rows that the edit captured are given
-  /// the simulated time before the transaction is committed.
   package func edit<Result>(at wall: Instant, _ body: (RecordAccess) throws -> Result) throws -> Result {
-    try access.transaction {
-      try access.execute("UPDATE simulated SET number = (SELECT coalesce(max(number), 0) FROM sync_outbox)")
-      let result = try body(access)
-      try access.execute(
-        "UPDATE sync_outbox SET at = \(wall.milliseconds) WHERE number > (SELECT number FROM simulated)")
-      return result
-    }
+    disk.wall = wall
+    return try access.transaction { try body(access) }
   }
 
   /// The fields of a record by name; nil if it does not show.
@@ -109,4 +107,11 @@ package final class SimulatedDevice {
     }
     return found
   }
+}
+
+/// A device did not keep what it had said it would.
+struct PromiseBroken: Error, CustomStringConvertible {
+  let description: String
+
+  init(_ description: String) { self.description = description }
 }

@@ -49,7 +49,8 @@ extension World {
     guard let wire = network[link], let parcel = network.take(link, end: end) else { return }
     let device = devices[wire.ends[end]]
     switch parcel {
-    case .message(let type, let flags, let payload):
+    case .message(let type, let flags, var payload):
+      tamper?(type, &payload)
       if device.openLinks.contains(link) {
         handle(device, .messageReceived(link, type: type, flags: flags, payload: payload))
       }
@@ -97,6 +98,7 @@ extension World {
 
   /// Heals everything and lets time pass until all have everything of each other.
   package func heal() throws {
+    for device in devices { device.disk.heal() }
     network.healAll()
     network.frozen = []
     disconnectAll()

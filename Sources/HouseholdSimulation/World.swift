@@ -1,8 +1,6 @@
-import Foundation
 package import HouseholdRecords
 import HouseholdReplica
 import HouseholdSync
-import HouseholdTrust
 
 /// A whole household in one thread: real replicas and engines, simulated network and clocks, everything from one seed.
 package final class World {
@@ -36,39 +34,27 @@ package final class World {
   package internal(set) var events = 0
   /// Everything that broke a rule on the way.
   package internal(set) var faults: [String] = []
+  /// Hears of every message that a device sends.
+  var onSend: ((_ type: UInt8, _ payload: [UInt8]) -> Void)?
+  /// Changes what a link carries before it arrives; for tests of what a hostile member can do.
+  package var tamper: ((_ type: UInt8, _ payload: inout [UInt8]) -> Void)?
   /// How often each changeset was sent to each device.
   var traffic = Traffic()
-  private let folder: URL
-  private var boots: UInt64 = 0
-  private let authority: KeyPair
+  let cryptography: SimulatedCryptography
+  private let authority: SimulatedKey
 
-  package init(seed: UInt64, schema: Schema, start: Instant, trace: Trace = Trace()) throws {
+  package init(seed: UInt64, schema: Schema, start: Instant, trace: Trace = Trace()) {
     self.schema = schema
     self.start = start
     self.trace = trace
     now = start
     random = SeededRandom(seed: seed)
     identityRandom = SeededRandom(seed: ~seed)
-    authority = try Self.key(from: &identityRandom)
-    // Replicas open more connections to their file, so it cannot be SQLite's in memory: a memory file system is next.
-    let memory = URL(fileURLWithPath: "/dev/shm")
-    let isThere = FileManager.default.isWritableFile(atPath: memory.path)
-    let parent = isThere ? memory : FileManager.default.temporaryDirectory
-    folder = parent.appending(path: "household-simulation-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    cryptography = SimulatedCryptography(secret: identityRandom.bytes(32))
+    authority = cryptography.key(identityRandom.bytes(32))
   }
 
-  deinit {
-    for device in devices { device.close() }
-    do { try FileManager.default.removeItem(at: folder) } catch { print("left \(folder.path): \(error)") }
-  }
-
-  private static func key(from random: inout SeededRandom) throws -> KeyPair {
-    let prefix: [UInt8] = [
-      0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20,
-    ]
-    return try KeyPair(privateKey: prefix + random.bytes(32))
-  }
+  deinit { for device in devices { device.close() } }
 
   // MARK: Time
 
@@ -86,23 +72,28 @@ package final class World {
   package subscript(name: String) -> SimulatedDevice? { devices.first { $0.name == name } }
 
   /// Adds a device of a member of its own; the first one founds the household.
+  ///
+  /// - Parameter disk: where its replica is to lie; nil for a new disk without faults.
   @discardableResult
-  package func add(_ plan: Plan) throws -> SimulatedDevice {
-    let key = try Self.key(from: &identityRandom)
+  package func add(_ plan: Plan, on disk: SimulatedDisk? = nil) throws -> SimulatedDevice {
+    let key = cryptography.key(identityRandom.bytes(32))
     let member = MemberID.random(from: &identityRandom)
     let description = MembershipEntry.DeviceDescription(name: plan.name, publicKey: key.publicKey)
     let entries = try admit(description, member: member, key: key, plan: plan)
     let identity = ReplicaIdentity(
-      household: OpenSSLCryptography().householdID(sharePublicKey: authority.publicKey), member: member,
+      household: cryptography.householdID(sharePublicKey: authority.publicKey), member: member,
       device: key.device)
     let nonce = ReplicaNonce.random(from: &identityRandom)
     let incarnation = Incarnation.random(from: &identityRandom)
     let device = try SimulatedDevice(
-      name: plan.name, index: devices.count, member: member, key: key, folder: folder, engine: makeEngine()
+      name: plan.name, index: devices.count, member: member, key: key, cryptography: cryptography,
+      disk: disk
+        ?? SimulatedDisk(wall: now.advanced(byMilliseconds: plan.clockOffset), seed: identityRandom.next()),
+      engine: makeEngine()
     ) { path in
       let replica = try Replica.create(
         path: path, identity: identity, entries: entries, nonce: nonce, incarnation: incarnation,
-        needsSnapshot: plan.needsSnapshot, cryptography: OpenSSLCryptography(), signer: key)
+        needsSnapshot: plan.needsSnapshot, cryptography: cryptography, signer: key)
       if devices.isEmpty { _ = try replica.state(.schema(schema), at: now) }
       return replica
     }
@@ -114,7 +105,7 @@ package final class World {
 
   /// The membership log that the new device starts with; the owner has it too and tells the others.
   private func admit(
-    _ description: MembershipEntry.DeviceDescription, member: MemberID, key: KeyPair, plan: Plan
+    _ description: MembershipEntry.DeviceDescription, member: MemberID, key: SimulatedKey, plan: Plan
   ) throws -> [[UInt8]] {
     guard let owner = devices.first else {
       let genesis = MembershipEntry(
@@ -123,8 +114,9 @@ package final class World {
           .init(
             householdName: "Simulated household", sharePublicKey: authority.publicKey, member: member,
             memberName: plan.name, device: description)))
-      return [try SignedEntry(genesis) { try authority.signature(of: $0) }.bytes]
+      return [try SignedEntry(genesis) { authority.signature(of: $0) }.bytes]
     }
+    owner.disk.heal()
     let invitation = InvitationID.random(from: &identityRandom)
     let invite = try owner.replica.state(
       .invite(
@@ -137,18 +129,20 @@ package final class World {
   }
 
   private func makeEngine() -> SyncEngine {
-    boots += 1
     let nonce = BootNonce.random(from: &identityRandom)
     return SyncEngine(bootNonce: nonce, programVersion: "simulated", addresses: ["[::1]:7411"])
   }
 
   /// A clean restart: links end, the file is closed and opened.
-  package func restart(_ device: SimulatedDevice) throws {
+  ///
+  /// - Parameter body: what happens to the disk while nothing runs.
+  package func restart(_ device: SimulatedDevice, _ body: () -> Void = {}) throws {
     trace.add("restart \(device.name)")
+    device.disk.heal()
     handle(device, .shutDown)
     for link in network.links(of: device.index) { cut(link) }
     device.openLinks = []
-    try device.reopen()
+    try device.reopen(body)
     device.engine = makeEngine()
   }
 
@@ -163,7 +157,8 @@ package final class World {
 
   /// Seals what the device captured and tells its engine, as a node does soon after an edit.
   package func seal(_ device: SimulatedDevice) throws {
-    if try device.replica.seal(now: wall(device)) {
+    let sealed = try survive(device) { try device.replica.seal(now: wall(device)) }
+    if sealed == true {
       trace.add("seal \(device.name)")
       handle(device, .localChanges)
     }
@@ -175,6 +170,8 @@ package final class World {
   func handle(_ device: SimulatedDevice, _ event: Event) {
     events += 1
     let effects = device.engine.handle(event, store: device.replica, wall: wall(device), tick: tick)
+    // What a process wanted to do when it died is not done.
+    if bury(device) { return }
     for effect in effects { obey(effect, by: device) }
   }
 
@@ -184,6 +181,7 @@ package final class World {
     case .send(let link, let type, let flags, let payload):
       if !device.openLinks.contains(link) { faults.append("\(device.name) sent on the closed link \(link)") }
       trace.add(bytes: payload)
+      onSend?(type, payload)
       traffic.count(type: type, payload: payload, on: link, to: otherEnd(of: link, than: device))
       network.send(.message(type: type, flags: flags, payload: payload), on: link, from: device.index)
     case .close(let link, let goodbye):
@@ -200,8 +198,11 @@ package final class World {
 
   private func note(_ report: SessionReport, by device: SimulatedDevice) {
     switch report {
+    case .violation(let peer, let violation) where tamper != nil:
+      trace.add("\(device.name) found \(name(of: peer)) breaking a rule: \(violation)")
     case .violation(let peer, let violation):
       faults.append("\(device.name) found \(name(of: peer)) breaking a rule: \(violation)")
+    case .storeFailed(let text) where device.disk.hasStruck: trace.add("the store of \(device.name) failed: \(text)")
     case .storeFailed(let text): faults.append("the store of \(device.name) failed: \(text)")
     case .diverged(let peer): faults.append("\(device.name) and \(name(of: peer)) have diverged (R5)")
     case .forkSuspected(let replica, let peer):

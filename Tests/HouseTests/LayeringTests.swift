@@ -19,13 +19,18 @@ struct LayeringTests {
       "HouseholdNode", "HouseholdReplica", "HouseholdTrust", "HouseholdRecords", "FoundationEssentials", "Foundation",
     ],
     "HouseholdCommands": [
-      "HouseholdKit", "HouseholdNode", "HouseholdSync", "HouseholdTransport", "HouseholdBudget", "HouseholdRecords",
-      "FoundationEssentials", "Foundation", "Glibc", "Synchronization",
+      "HouseholdKit", "HouseholdNode", "HouseholdSimulation", "HouseholdSync", "HouseholdTransport", "HouseholdBudget",
+      "HouseholdRecords", "FoundationEssentials", "Foundation", "Glibc", "Synchronization",
     ],
     "household": ["HouseholdCommands", "Glibc"],
     "household-benchmarks": ["HouseholdKit", "HouseholdNode", "CSQLite", "Foundation", "Glibc", "Synchronization"],
     "HouseholdSimulation": [
-      "HouseholdReplica", "HouseholdSync", "HouseholdTrust", "HouseholdBudget", "HouseholdRecords", "Foundation",
+      "HouseholdReplica", "HouseholdSync", "HouseholdTrust", "HouseholdBudget", "HouseholdRecords", "CSQLite",
+      "Foundation",
+    ],
+    "HouseholdFuzzing": [
+      "HouseholdSimulation", "HouseholdReplica", "HouseholdSync", "HouseholdTransport", "HouseholdTrust",
+      "HouseholdBudget", "HouseholdRecords",
     ],
     "household-simulator": ["HouseholdSimulation", "Foundation"],
   ]
@@ -61,9 +66,13 @@ struct LayeringTests {
     #expect(targets == Set(Self.allowed.keys))
   }
 
-  @Test func `SQLite is seen by the replica and its plain twin only, and OpenSSL by trust and transport only`() throws {
+  @Test
+  func
+    `SQLite is seen by the replica, its plain twin and the simulated disk only, OpenSSL by trust and transport only`()
+    throws
+  {
     let owners = [
-      "CSQLite": ["HouseholdReplica", "household-benchmarks"], "CZstd": ["HouseholdReplica"],
+      "CSQLite": ["HouseholdReplica", "HouseholdSimulation", "household-benchmarks"], "CZstd": ["HouseholdReplica"],
       "COpenSSL": ["HouseholdTransport", "HouseholdTrust"],
     ]
 

@@ -13,7 +13,7 @@ struct StoryTests {
   let world: World
 
   init() throws {
-    world = try World(
+    world = World(
       seed: 1,
       schema: Schema(
         name: "story", version: 1,

@@ -22,6 +22,5 @@ struct LaterCommand: Command {
     LaterCommand("backup", group: .files, "Copy the records into one file."),
     LaterCommand("recover", group: .files, "Put a backup back."),
     LaterCommand("doctor", group: .sync, "Check network, disk, clock, certificates and replica."),
-    LaterCommand("selftest", group: .program, "Simulate a household on this machine."),
   ]
 }

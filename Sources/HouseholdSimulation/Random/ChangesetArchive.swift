@@ -50,83 +50,90 @@ struct ChangesetArchive: Coverage {
     }?.replica
   }
 
+  /// One write of one cell.
+  private struct CellWrite {
+    var key: RecordKey
+    var cell: String
+    var write: Write
+  }
+
+  /// What a vector's changesets make of all records.
+  private struct Truth {
+    var applied: VersionVector
+    var schemaVersion: UInt64
+    var states: [RecordKey: RecordState]
+  }
+
+  /// What was computed last, so that a check has to merge only what is new since then.
+  private var truths: [Truth] = []
+  private static let keptTruths = 8
+
   /// The state of every record that the changesets of this vector write, merged in an order that the seed picks.
-  func states(
-    at applied: VersionVector, schema: Schema, random: inout SeededRandom
+  ///
+  /// - Parameter anew: whether all writes are merged from nothing; else those that an earlier call has not seen.
+  mutating func states(
+    at applied: VersionVector, schema: Schema, anew: Bool, random: inout SeededRandom
   ) throws -> [RecordKey: RecordState] {
-    var writes: [(key: RecordKey, cell: String, write: Write)] = []
-    for name in known.keys.sorted() where applied.contains(name) {
-      guard let changeset = known[name]?.changeset else { continue }
-      for operation in changeset.operations {
-        let shape = changeset.shapes[operation.shape]
-        let key = RecordKey(type: shape.type, id: operation.id)
-        let type = shape.type == AliasFact.typeName ? AliasFact.recordType : schema.type(shape.type)
-        let list = operation.writes(name: name, stamp: changeset.stamp, fields: shape.fields, type: type)
-        writes += list.map { (key, $0.cell, $0.write) }
+    var base = Truth(applied: VersionVector(), schemaVersion: schema.version, states: [:])
+    if !anew {
+      let usable = truths.filter { $0.schemaVersion == schema.version && applied.covers($0.applied) }
+      base = usable.min { applied.excess(over: $0.applied) < applied.excess(over: $1.applied) } ?? base
+    }
+    var writes: [CellWrite] = []
+    for entry in applied.sorted {
+      let first = base.applied[entry.replica] + 1
+      guard first <= entry.sequence else { continue }
+      for sequence in first...entry.sequence {
+        writes += self.writes(of: ChangesetName(replica: entry.replica, sequence: sequence), schema: schema)
       }
     }
     writes.shuffle(using: &random)
-    var states: [RecordKey: RecordState] = [:]
-    for (key, cell, write) in writes {
-      try states[key, default: RecordState()].merge(write, cell: cell, coverage: self)
+    var states = base.states
+    for write in writes {
+      try states[write.key, default: RecordState()].merge(write.write, cell: write.cell, coverage: self)
     }
+    truths.append(Truth(applied: applied, schemaVersion: schema.version, states: states))
+    if truths.count > Self.keptTruths { truths.removeFirst() }
     return states
   }
 
-  /// What the tables show of all these states: each record's row, and each row of a set at the owner whose claim on it
-  /// is the greatest.
-  static func rows(of states: [RecordKey: RecordState], schema: Schema) -> [RecordKey: [FieldValue]] {
-    var rows: [RecordKey: [FieldValue]] = [:]
-    var claims: [RecordKey: RowClaim] = [:]
-    let ownerships = schema.ownerships
-    for (key, state) in states {
-      guard let type = schema.type(key.type), let row = row(of: state, type: type) else { continue }
-      rows[key] = row
-      claims[key] = state.winner(of: CellName.alive).map { RowClaim($0, owner: "") }
-    }
-    for (owner, state) in states {
-      for ownership in ownerships where ownership.owner == owner.type {
-        guard let shown = state.shownSet(of: ownership.set.type), let type = schema.type(ownership.set.type) else {
-          continue
-        }
-        let claim = RowClaim(shown.write, owner: owner.id)
-        for row in shown.rows.rows {
-          let key = RecordKey(type: type.name, id: row.id)
-          if let other = claims[key], claim < other { continue }
-          claims[key] = claim
-          rows[key] = type.fields.map { field in
-            field.name == ownership.set.by ? .text(owner.id) : shown.rows.value(of: field.name, in: row)
-          }
+  /// Compares what was merged write by write with the rule written a second time; nil if they agree.
+  ///
+  /// Cells with very many writes are left out, as it takes the square of their number.
+  func firstDisagreement(at applied: VersionVector, schema: Schema, states: [RecordKey: RecordState]) throws -> String?
+  {
+    var cells: [RecordKey: [String: [Write]]] = [:]
+    for entry in applied.sorted where entry.sequence > 0 {
+      for sequence in 1...entry.sequence {
+        for write in writes(of: ChangesetName(replica: entry.replica, sequence: sequence), schema: schema) {
+          cells[write.key, default: [:]][write.cell, default: []].append(write.write)
         }
       }
     }
-    return rows
+    for key in cells.keys.sorted() {
+      guard let written = cells[key], written.values.allSatisfy({ $0.count <= 120 }) else { continue }
+      let maximal = try written.mapValues { try ReferenceRule.maximal($0, coverage: self) }
+      for cell in maximal.keys.sorted() where maximal[cell] != states[key]?.cells[cell] {
+        return "\(key), cell '\(cell)': the merge rule keeps other writes than the design says"
+      }
+      guard let type = schema.type(key.type), let state = states[key] else { continue }
+      if ReferenceRule.row(of: maximal, type: type) != Self.row(of: state, type: type) {
+        return "\(key): the merge rule shows \(Judge.text(Self.row(of: state, type: type))), not what the design says"
+      }
+    }
+    return nil
   }
 
-  /// What of these states needs attention, as `TYPE/ID code`: sets that do not add up, and rows that show elsewhere.
-  static func attention(
-    of states: [RecordKey: RecordState], rows: [RecordKey: [FieldValue]], schema: Schema
-  ) -> Set<String> {
-    var items: Set<String> = []
-    for (owner, state) in states {
-      for ownership in schema.ownerships where ownership.owner == owner.type {
-        guard let set = state.shownSet(of: ownership.set.type)?.rows, let type = schema.type(ownership.set.type) else {
-          continue
-        }
-        func value(_ field: String, _ key: RecordKey) -> FieldValue {
-          guard let row = rows[key], let index = schema.type(key.type)?.fields.firstIndex(where: { $0.name == field })
-          else { return .null }
-          return row[index]
-        }
-        let keys = set.rows.map { RecordKey(type: type.name, id: $0.id) }
-        let here = keys.filter { value(ownership.set.by, $0) == .text(owner.id) }
-        if here.count < keys.count { items.insert("\(owner) elsewhere") }
-        guard let rule = ownership.set.sum, state.isAlive else { continue }
-        let sum = here.reduce(Int128(0)) { $0 + Int128(value(rule.of, $1).integer ?? 0) }
-        if sum != Int128(value(rule.equals, owner).integer ?? 0) { items.insert("\(owner) sum") }
-      }
+  private func writes(of name: ChangesetName, schema: Schema) -> [CellWrite] {
+    guard let changeset = known[name]?.changeset else { return [] }
+    return changeset.operations.flatMap { operation in
+      let shape = changeset.shapes[operation.shape]
+      let key = RecordKey(type: shape.type, id: operation.id)
+      return operation.writes(
+        name: name, stamp: changeset.stamp, fields: shape.fields,
+        type: shape.type == AliasFact.typeName ? AliasFact.recordType : schema.type(shape.type)
+      ).map { CellWrite(key: key, cell: $0.cell, write: $0.write) }
     }
-    return items
   }
 
   /// The row that a state shows; nil if the record is not alive.

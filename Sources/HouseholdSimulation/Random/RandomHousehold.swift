@@ -34,30 +34,39 @@ package final class RandomHousehold {
 
   private let seed: UInt64
   private let size: Size
-  private let world: World
-  private let generator: EditGenerator
-  private var random: SeededRandom
+  let world: World
+  let generator: EditGenerator
+  var random: SeededRandom
   private var judgeRandom: SeededRandom
   private var archive = ChangesetArchive()
   private static let start = Instant(milliseconds: 1_772_442_000_000)
 
-  private init(seed: UInt64, size: Size, trace: Trace) throws {
+  private init(seed: UInt64, size: Size, trace: Trace) {
     self.seed = seed
     self.size = size
     random = SeededRandom(seed: seed &+ 1)
     judgeRandom = SeededRandom(seed: seed &+ 2)
     let schema = SimulationSchema.schema(types: 2, &random)
     generator = EditGenerator(schema: schema)
-    world = try World(seed: seed, schema: schema, start: Self.start, trace: trace)
+    world = World(seed: seed, schema: schema, start: Self.start, trace: trace)
   }
 
   /// Plays one seed to its end, or to the first broken rule.
   package static func run(seed: UInt64, size: Size = Size(), trace: Trace = Trace()) throws -> SeedOutcome {
-    let household = try RandomHousehold(seed: seed, size: size, trace: trace)
+    let household = RandomHousehold(seed: seed, size: size, trace: trace)
     let failure = try household.play()
     return SeedOutcome(
       seed: seed, failure: failure, events: household.world.events, changesets: household.archive.count,
       checksum: household.world.trace.checksum)
+  }
+
+  /// Everything that the devices of one seed send to each other, in order.
+  package static func messages(seed: UInt64, size: Size) throws -> [(type: UInt8, payload: [UInt8])] {
+    let household = RandomHousehold(seed: seed, size: size, trace: Trace())
+    var messages: [(type: UInt8, payload: [UInt8])] = []
+    household.world.onSend = { messages.append(($0, $1)) }
+    _ = try household.play()
+    return messages
   }
 
   private func play() throws -> String? {
@@ -67,7 +76,7 @@ package final class RandomHousehold {
     world.connectAll()
     for step in 1...size.steps {
       try act(step)
-      if step % size.checkEvery == 0, let breach = try breach() { return "after step \(step): \(breach)" }
+      if step % size.checkEvery == 0, let breach = try breach(anew: false) { return "after step \(step): \(breach)" }
     }
     try world.heal()
     // What came in late may bring more to be fetched or sealed.
@@ -79,8 +88,10 @@ package final class RandomHousehold {
     return try breach().map { "after the quiet: \($0)" }
   }
 
-  private func breach() throws -> String? {
-    try Judge.firstBreach(world, archive: &archive, random: &judgeRandom)
+  private func breach(anew: Bool = true) throws -> String? {
+    // The judge reads the devices' files.
+    for device in world.devices { device.disk.heal() }
+    return try Judge.firstBreach(world, archive: &archive, anew: anew, random: &judgeRandom)
   }
 
   // MARK: What happens
@@ -100,7 +111,8 @@ package final class RandomHousehold {
     case 90..<92: line = try join()
     case 92..<95: line = try tick()
     case 95..<97: line = "digest of \(device.name): \(try lookAtDigest(device))"
-    case 97..<99: line = try decide(device)
+    case 97: line = try world.survive(device) { try decide(device) } ?? "\(device.name) could not decide"
+    case 98: line = armFault(device)
     default: line = "nothing"
     }
     world.trace.add("\(step). \(line)")
@@ -108,16 +120,21 @@ package final class RandomHousehold {
   }
 
   private func edit(_ device: SimulatedDevice) throws -> String {
-    let line = try device.edit(at: world.wall(device)) { try generator.edit($0, &random) }
+    let line = try world.survive(device) {
+      try device.edit(at: world.wall(device)) { try generator.edit($0, &random) }
+    }
     if random.oneIn(2) { try world.seal(device) }
-    return "\(device.name) \(line)"
+    return "\(device.name) \(line ?? "could not edit")"
   }
 
   private func sql(_ device: SimulatedDevice) throws -> String {
     let sql = generator.sql(&random)
     try device.access.execute("PRAGMA recursive_triggers = \(random.oneIn(3) ? "ON" : "OFF")")
     do {
-      try device.edit(at: world.wall(device)) { try $0.execute(sql) }
+      let done: Void? = try world.survive(device) {
+        try device.edit(at: world.wall(device)) { try $0.execute(sql) }
+      }
+      if done == nil { return "\(device.name) could not \(sql)" }
     } catch let error as ReplicaError where error.code == .badValue {
       return "\(device.name) refused \(sql)"
     }
@@ -132,7 +149,8 @@ package final class RandomHousehold {
 
   /// Looking at the digest at any time must not change what it is at another.
   private func lookAtDigest(_ device: SimulatedDevice) throws -> String {
-    String(hexadecimal(try device.replica.computeDigest().bytes).prefix(8))
+    let digest = try world.survive(device) { try device.replica.computeDigest() }
+    return digest.map { String(hexadecimal($0.bytes).prefix(8)) } ?? "none"
   }
 
   /// A conflict is decided, what was deleted comes back, or what was joined is parted.

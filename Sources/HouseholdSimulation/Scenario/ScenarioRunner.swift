@@ -40,17 +40,17 @@ package final class ScenarioRunner {
   /// Whether each edit is sealed by itself, because a step wants to deliver one change at a time.
   private let sealsEachEdit: Bool
 
-  private init(_ scenario: Scenario, options: Options) throws {
+  private init(_ scenario: Scenario, options: Options) {
     self.scenario = scenario
     self.options = options
     outcome = ScenarioOutcome(id: scenario.id)
-    world = try World(seed: options.seed, schema: BudgetSchema.schema, start: scenario.start)
+    world = World(seed: options.seed, schema: BudgetSchema.schema, start: scenario.start)
     sealsEachEdit = scenario.steps.contains { $0.operation == "sync_raw" && $0.keys["batch_limit"]?.integer == 1 }
   }
 
   /// Plays the scenario to its end.
   package static func run(_ scenario: Scenario, options: Options = Options()) throws -> ScenarioOutcome {
-    let runner = try ScenarioRunner(scenario, options: options)
+    let runner = ScenarioRunner(scenario, options: options)
     try runner.setUp()
     for step in runner.orderedSteps() { try runner.play(step) }
     for device in runner.world.devices { try runner.world.seal(device) }
