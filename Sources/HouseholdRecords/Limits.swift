@@ -90,6 +90,8 @@ package enum Limits {
   package static let membershipPartBytes = 1 << 20
   /// The longest cursor of a snapshot, in bytes: a table, a key of the longest kind, and some.
   package static let cursorBytes = 4096
+  /// The changesets that one question for a fork names: three questions find it among a quarter of a million.
+  package static let branchPoints = 64
   /// The most changesets received and waiting for what they depend on.
   package static let waitingChangesets = 100_000
 

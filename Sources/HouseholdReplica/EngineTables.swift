@@ -22,8 +22,10 @@ enum EngineTables {
       name TEXT NOT NULL UNIQUE
     ) STRICT;
 
-    -- A replica that we heard of: whose it is, and up to which seq its changesets are received (stored here), applied
-    -- (in the cells) and in the base (no longer held one by one).
+    -- A replica that we heard of, or a branch of one (D4): whose it is, and up to which seq its changesets are received
+    -- (stored here), applied (in the cells) and in the base (no longer held one by one). `root` is the replica id in the
+    -- bytes of its changesets. A branch has a `parent`, with which it shares the changesets up to the seq `fork`; `first`
+    -- is the hash of its first changeset after that.
     CREATE TABLE sync_replica(
       number INTEGER PRIMARY KEY,
       id BLOB NOT NULL UNIQUE,
@@ -31,7 +33,11 @@ enum EngineTables {
       nonce BLOB NOT NULL,
       received INTEGER NOT NULL,
       applied INTEGER NOT NULL,
-      base INTEGER NOT NULL
+      base INTEGER NOT NULL,
+      root BLOB NOT NULL,
+      parent INTEGER,
+      fork INTEGER NOT NULL,
+      first BLOB
     ) STRICT;
 
     -- A changeset in the order in which it came to this replica. `body` holds the author's bytes, perhaps compressed

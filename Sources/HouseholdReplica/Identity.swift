@@ -26,6 +26,9 @@ struct Facts {
     case needsSnapshot = "needs_snapshot"
     case pairingSalt = "pairing_salt"
     case digest
+    case restoredAt = "restored_at"
+    case clonedAt = "cloned_at"
+    case watchedSince = "watched_since"
   }
 
   func bytes(_ name: Name) throws -> [UInt8]? {

@@ -97,14 +97,44 @@ extension Replica {
     guard header.household == identity.household else {
       throw Violation(.badSnapshot, "The snapshot is of another household.")
     }
-    for replica in header.replicas {
-      let id = replica.last.name.replica
-      guard cryptography.replicaID(device: replica.origin.device, nonce: replica.origin.nonce) == id,
+    // A branch comes after what it left.
+    for replica in header.replicas.sorted(by: { ($0.branch?.fork ?? 0, $0.depth) < ($1.branch?.fork ?? 0, $1.depth) }) {
+      guard
+        cryptography.replicaID(device: replica.origin.device, nonce: replica.origin.nonce) == replica.root,
         membershipState.devices[replica.origin.device] != nil
       else { throw Violation(.badSnapshot, "The snapshot names a replica that does not belong to its device.") }
-      _ = try replicas.add(id, origin: replica.origin, on: connection)
+      try adoptBranch(of: replica)
       _ = try know(replica.last)
     }
+  }
+
+  /// Makes the replica or branch known under its name; throws if names mean other branches here, which only the
+  /// changesets themselves can settle.
+  private func adoptBranch(of replica: SnapshotHeader.Replica) throws {
+    let id = replica.last.name.replica
+    guard let branch = replica.branch else {
+      guard id == replica.root else { throw Violation(.badSnapshot, "The snapshot gives a replica another name.") }
+      _ = try replicas.add(id, origin: replica.origin, on: connection)
+      return
+    }
+    guard let parent = replicas[branch.parent], parent.root == replica.root else {
+      throw Violation(.badSnapshot, "The snapshot names a branch of a replica that it does not name.")
+    }
+    if let known = replicas[id] {
+      guard known.parent == parent.number, known.fork == branch.fork else {
+        throw Violation(.otherBranch, "The snapshot knows other branches of the replica \(replica.root) than this device.")
+      }
+      return
+    }
+    let kept = ChangesetName(replica: parent.id, sequence: branch.fork + 1)
+    let ours = try hash(of: kept)
+    guard parent.received <= branch.fork || ours != nil && ours != branch.first else {
+      throw Violation(.otherBranch, "The snapshot has another name for the branch \(parent.id) that is known here.")
+    }
+    var entry = parent
+    (entry.id, entry.parent, entry.fork, entry.first) = (id, parent.number, branch.fork, branch.first)
+    (entry.received, entry.applied, entry.base) = (branch.fork, branch.fork, branch.fork)
+    _ = try replicas.insert(entry, on: connection)
   }
 
   /// The header as it is known here; it is stored if it is new.

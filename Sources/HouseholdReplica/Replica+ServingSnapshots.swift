@@ -128,8 +128,12 @@ extension Replica {
       guard let known = replicas[entry.replica], let last = try log.header(of: name, replicas: replicas) else {
         throw ReplicaError(.corrupt, "The changeset \(name) is applied and not known here.")
       }
-      header.replicas.append(
-        SnapshotHeader.Replica(origin: ReplicaOrigin(device: known.device, nonce: known.nonce), last: last))
+      var replica = SnapshotHeader.Replica(
+        origin: ReplicaOrigin(device: known.device, nonce: known.nonce), last: last, root: known.root)
+      if let parent = known.parent.flatMap({ replicas[number: $0] }), let first = known.first {
+        replica.branch = SnapshotHeader.Replica.Branch(parent: parent.id, fork: known.fork, first: first)
+      }
+      header.replicas.append(replica)
     }
     return header
   }

@@ -30,6 +30,10 @@ package final class Replica {
   var digestCache: StoreDigest?
   /// How many changes of the changeset at hand were written into the history: part of a change's name.
   var changesInChangeset = 0
+  /// Whether a replica turned out to have branches, in the transaction at hand.
+  var hasForked = false
+  /// Where new replica ids come from.
+  package var random: any RandomNumberGenerator = SystemRandomNumberGenerator()
   /// What went wrong last with the file, for status.
   package private(set) var lastFault: ReplicaError?
 
@@ -135,6 +139,9 @@ package final class Replica {
   }
 
   private func reload() throws {
+    hasForked = false
+    replica = try facts.identifier128(.replica)
+    incarnation = try facts.identifier128(.incarnation)
     replicas = try ReplicaTable(connection)
     try log.reload()
     membershipLog = try Self.loadMembership(connection, household: identity.household, cryptography: cryptography)
@@ -149,6 +156,9 @@ extension Replica: Coverage {
   package func covers(_ later: ChangesetName, _ earlier: ChangesetName) throws -> Bool {
     if later.replica == earlier.replica { return later.sequence > earlier.sequence }
     guard let header = try log.header(of: later, replicas: replicas) else { return false }
+    if let entry = replicas[earlier.replica], replicas.forked.contains(entry.root) {
+      return try isOnPath(earlier, to: later) || coversInTree(header, earlier)
+    }
     return header.dependencies.sequence(of: earlier.replica) >= earlier.sequence
   }
 }

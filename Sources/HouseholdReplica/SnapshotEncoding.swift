@@ -6,6 +6,19 @@ struct SnapshotHeader: Hashable {
   struct Replica: Hashable {
     var origin: ReplicaOrigin
     var last: ChangesetHeader
+    /// The replica id in the bytes of its changesets: another one than its name for a branch (D4).
+    var root: ReplicaID
+    /// For a branch: which one it left, after which seq, and the hash of its first changeset.
+    var branch: Branch?
+
+    /// Replicas come before their branches.
+    var depth: Int { branch == nil ? 0 : 1 }
+
+    struct Branch: Hashable {
+      var parent: ReplicaID
+      var fork: UInt64
+      var first: ChangesetHash
+    }
   }
 
   var household: HouseholdID
@@ -80,6 +93,12 @@ enum SnapshotEncoding {
         writer.identifier(replica.origin.device)
         writer.identifier(replica.origin.nonce)
         write(replica.last, to: &writer)
+        writer.identifier(replica.root)
+        writer.byte(replica.branch == nil ? 0 : 1)
+        guard let branch = replica.branch else { return }
+        writer.identifier(branch.parent)
+        writer.varint(branch.fork)
+        writer.identifier(branch.first)
       }
       writer.list(header.confirmations) { writer, confirmation in
         writer.identifier(confirmation.device)
@@ -141,7 +160,13 @@ enum SnapshotEncoding {
       household: try reader.identifier256(), schemaVersion: try reader.varint(), replicas: [])
     for _ in 0..<(try reader.count(limit: Limits.vectorEntries)) {
       let origin = ReplicaOrigin(device: try reader.identifier256(), nonce: try reader.identifier128())
-      header.replicas.append(SnapshotHeader.Replica(origin: origin, last: try changesetHeader(from: &reader)))
+      var replica = SnapshotHeader.Replica(
+        origin: origin, last: try changesetHeader(from: &reader), root: try reader.identifier128())
+      if try reader.byte() != 0 {
+        replica.branch = SnapshotHeader.Replica.Branch(
+          parent: try reader.identifier128(), fork: try reader.varint(), first: try reader.identifier256())
+      }
+      header.replicas.append(replica)
     }
     for _ in 0..<(try reader.count(limit: Limits.vectorEntries)) {
       header.confirmations.append(

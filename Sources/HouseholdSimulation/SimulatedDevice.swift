@@ -12,6 +12,8 @@ package final class SimulatedDevice {
   let key: KeyPair
   private let folder: URL
   private var generation = 0
+  private var copies = 0
+  private var source = SeededRandom(seed: 0)
   package private(set) var replica: Replica
   /// A connection as any other program would have it.
   package private(set) var access: RecordAccess
@@ -36,6 +38,9 @@ package final class SimulatedDevice {
   }
 
   package var device: DeviceID { key.device }
+
+  /// The file that is used now; another one after a kill or a restore.
+  var fileName: String { "\(name)-\(generation)" }
 
   private var path: String { folder.appending(path: "\(name)-\(generation).sqlite").path }
 
@@ -68,8 +73,39 @@ package final class SimulatedDevice {
     try open()
   }
 
+  /// Copies the bytes that are on the disk now.
+  func copyFile() throws -> String {
+    copies += 1
+    let copy = folder.appending(path: "\(name)-copy-\(copies).sqlite").path
+    try Self.copyFile(from: path, to: copy)
+    return copy
+  }
+
+  static func copyFile(from old: String, to new: String) throws {
+    for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: old + suffix) {
+      try FileManager.default.copyItem(atPath: old + suffix, toPath: new + suffix)
+    }
+  }
+
+  /// Goes on with a copy in the place of the file.
+  func putBack(_ copy: String) throws {
+    access.close()
+    replica.close()
+    generation += 1
+    try Self.copyFile(from: copy, to: path)
+    try open()
+  }
+
+  /// Where the new ids of this device come from.
+  func seed(_ seed: UInt64) {
+    source = SeededRandom(seed: seed)
+    replica.random = source
+  }
+
   private func open() throws {
     replica = try Replica(path: path, cryptography: OpenSSLCryptography(), signer: key)
+    source = SeededRandom(seed: source.next())
+    replica.random = source
     access = try Self.openAccess(path)
   }
 

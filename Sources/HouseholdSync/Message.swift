@@ -30,6 +30,10 @@ package enum Message: Hashable, Sendable {
   case batch(Batch)
   /// A part of a snapshot.
   case snapshotPage(SnapshotPart)
+  /// Which of these changesets, all of one branch and in ascending order, do you have?
+  case branchQuestion([Dependency])
+  /// Up to here I have your branch.
+  case branchAnswer(ChangesetName)
 
   /// The kinds, by their frame type: below 0x40 control, from there on data.
   package enum Kind: UInt8, CaseIterable, Sendable {
@@ -47,6 +51,8 @@ package enum Message: Hashable, Sendable {
     case subscribe = 0x43
     case batch = 0x44
     case snapshotPage = 0x45
+    case branchQuestion = 0x46
+    case branchAnswer = 0x47
 
     /// Whether the payload may be longer than a control frame.
     package var isData: Bool { rawValue >= 0x40 }
@@ -69,6 +75,8 @@ package enum Message: Hashable, Sendable {
     case .subscribe: .subscribe
     case .batch: .batch
     case .snapshotPage: .snapshotPage
+    case .branchQuestion: .branchQuestion
+    case .branchAnswer: .branchAnswer
     }
   }
 }

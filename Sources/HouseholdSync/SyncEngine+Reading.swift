@@ -4,23 +4,19 @@ import HouseholdRecords
 extension SyncEngine {
   func receive(_ holdings: Holdings, on link: LinkNumber, _ moment: Moment) throws {
     guard var session = sessions[link] else { return }
-    var known = Dependencies(holdings.received).vector
-    for entry in Dependencies(try moment.store.receivedDependencies()).changes(since: Dependencies(holdings.received))
-    where known[entry.replica] == entry.sequence {
-      known[entry.replica] = 0
-      session.known[entry.replica] = 0
-      if session.forks.insert(entry.replica).inserted { report(.forkSuspected(entry.replica, session.device)) }
-    }
-    session.known = try bounded(session.known, with: known)
+    let (located, certain) = try place(holdings, of: &session, moment)
+    session.known = try bounded(session.known, with: located.known)
     session.incoming.peerBase = holdings.base
     if try session.incoming.state == .unknown || (!session.incoming.isSnapshot && needsSnapshot(session, moment)) {
       session.incoming.state = .due
     }
     sessions[link] = session
-    if try !moment.store.peer(session.device).acknowledged.covers(known) {
-      try moment.store.acknowledge(known, by: session.device, at: moment.wall)
+    try askForForks(on: link, moment)
+    if try !moment.store.peer(session.device).acknowledged.covers(certain) {
+      try moment.store.acknowledge(certain, by: session.device, at: moment.wall)
       report(.acknowledged(session.device))
     }
+    guard located.contradicted.isEmpty, located.unplaced.isEmpty else { return }
     if let theirs = holdings.digest, let ours = try moment.store.digest(), theirs.applied == ours.applied,
       theirs.membershipHeads == ours.membershipHeads, theirs.bytes != ours.bytes
     {
@@ -86,7 +82,7 @@ extension SyncEngine {
       try store(batch.changesets, token: token, from: session, moment)
     }
     if let session = sessions[link] {
-      sessions[link]?.known = try bounded(session.known, with: batch.reaches)
+      sessions[link]?.known = try bounded(session.known, with: withoutForks(batch.reaches, session))
     }
     acknowledge(payloadBytes, on: link)
     if let replica = batch.answers {
@@ -108,6 +104,7 @@ extension SyncEngine {
       sessions[session.link]?.receivedCount += reception.stored
       report(.received(count: reception.stored, from: session.device))
     }
+    try restartAfterForks(reception, moment)
   }
 
   /// Confirms what is durable, and tells what is stored here besides.

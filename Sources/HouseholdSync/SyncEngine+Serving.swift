@@ -38,10 +38,10 @@ extension SyncEngine {
     session.outgoing.subscription = subscription.number
     session.outgoing.state = .idle
     session.outgoing.promised = session.outgoing.said
-    session.known = try bounded(session.known, with: subscription.received)
-    for replica in session.forks { session.known[replica] = 0 }
+    session.known = try bounded(session.known, with: withoutForks(subscription.received, session))
     sessions[link] = session
-    let offer = try snapshot(for: subscription.snapshot, moment)
+    // The names in a snapshot would mean other branches to the peer.
+    let offer = session.forks.isEmpty ? try snapshot(for: subscription.snapshot, moment) : nil
     // A snapshot is begun at a sealed state: local edits may have become changesets that others wait for.
     if offer != nil { logChanged = true }
     vectors = try moment.store.vectors()
@@ -102,6 +102,7 @@ extension SyncEngine {
 
   /// The peer has these changesets; remembered for good if ours are among them.
   func learn(_ vector: VersionVector, from session: SyncSession, _ moment: Moment) throws {
+    let vector = withoutForks(vector, session)
     guard !session.known.covers(vector) else { return }
     sessions[session.link]?.known = try bounded(session.known, with: vector)
     if ownReplicas.contains(where: { vector[$0] > session.known[$0] }) {

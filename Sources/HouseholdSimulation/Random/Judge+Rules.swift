@@ -11,14 +11,27 @@ extension Judge {
   ) throws -> String? {
     if let fault = world.faults.first { return fault }
     if let (link, name) = world.traffic.repeated { return "\(name) crossed link \(link) more than once (R9)" }
-    for device in world.devices { try archive.collect(from: device) }
+    try archive.collect(from: world.devices)
     var seen: [(device: SimulatedDevice, digest: StoreDigest)] = []
     for device in world.devices {
       let vectors = try device.replica.vectors()
       if !vectors.received.covers(vectors.applied) { return "\(device.name) has applied more than it received (D1)" }
-      if !archive.vector.covers(vectors.received) { return "\(device.name) has received what nobody sealed" }
-      if let replica = archive.firstGap(in: vectors.applied) {
-        return "\(device.name) has applied a changeset of \(replica) before what it depends on (D2)"
+      guard let received = try archive.received(by: device) else {
+        return "\(device.name) has received what nobody sealed"
+      }
+      let view = ArchiveView(archive, of: received)
+      for holding in try device.replica.receivedDependencies() {
+        let name = ChangesetName(replica: holding.replica, sequence: holding.sequence)
+        if archive.resolve(holding).flatMap({ view.names[$0] }) != name {
+          return "\(device.name) has another name for \(name) than follows from what it knows (D4)"
+        }
+      }
+      let tips = vectors.applied.sorted.compactMap {
+        view.hashes[ChangesetName(replica: $0.replica, sequence: $0.sequence)]
+      }
+      let applied = archive.closure(of: tips)
+      if let gap = archive.firstGap(in: applied) {
+        return "\(device.name) has applied \(gap) before what it depends on (D2)"
       }
       guard try device.replica.unsealedCount() == 0, try !device.replica.needsSnapshot else { continue }
       let digest = try device.replica.computeDigest()
@@ -32,7 +45,7 @@ extension Judge {
             + (firstStateDifference(equal.device, device, archive: archive, random: &random).map { ": " + $0 } ?? "")
         }
       } else {
-        if let fault = try firstUntruth(device, archive: archive, random: &random) { return fault }
+        if let fault = try firstUntruth(device, view: view, applied: applied, random: &random) { return fault }
         seen.append((device, digest))
       }
     }
@@ -41,14 +54,14 @@ extension Judge {
 
   /// The first record that is not what its changesets say; nil if all are.
   private static func firstUntruth(
-    _ device: SimulatedDevice, archive: ChangesetArchive, random: inout SeededRandom
+    _ device: SimulatedDevice, view: ArchiveView, applied: Set<ChangesetHash>, random: inout SeededRandom
   ) throws -> String? {
     let schema = device.access.schema
-    let truth = try archive.states(at: device.replica.vectors().applied, schema: schema, random: &random)
+    let truth = try view.states(of: applied, schema: schema, random: &random)
     var shown = try device.tables()
     for key in truth.keys.sorted() {
       guard let state = truth[key], let type = schema.type(key.type) else { continue }
-      let row = ChangesetArchive.row(of: state, type: type)
+      let row = ArchiveView.row(of: state, type: type)
       if shown.removeValue(forKey: key) != row {
         return try "\(device.name) shows \(text(device.tables()[key])) as \(key), its changesets say \(text(row))"
       }
@@ -79,7 +92,8 @@ extension Judge {
   private static func firstStateDifference(
     _ a: SimulatedDevice, _ b: SimulatedDevice, archive: ChangesetArchive, random: inout SeededRandom
   ) throws -> String? {
-    let states = try archive.states(at: archive.vector, schema: a.access.schema, random: &random)
+    let all = Set(archive.known.keys)
+    let states = try ArchiveView(archive, of: all).states(of: all, schema: a.access.schema, random: &random)
     for key in states.keys.sorted() {
       let (ours, theirs) = (try a.replica.state(of: key), try b.replica.state(of: key))
       if ours != theirs { return "\(key) " + firstDifference(ours ?? RecordState(), theirs ?? RecordState()) }
@@ -93,8 +107,9 @@ extension Judge {
     for device in world.devices {
       let vectors = try device.replica.vectors()
       if try device.replica.unsealedCount() != 0 { return "\(device.name) has edits that are not sealed" }
-      if vectors.received != archive.vector {
-        return "\(device.name) lacks \(archive.vector.excess(over: vectors.received)) changesets after healing"
+      let received = try archive.received(by: device) ?? []
+      if received.count != archive.count {
+        return "\(device.name) lacks \(archive.count - received.count) changesets after healing"
       }
       if vectors.applied != vectors.received { return "\(device.name) has not applied all that it received" }
       if try device.replica.membership().heads != heads { return "\(device.name) has other membership heads" }
