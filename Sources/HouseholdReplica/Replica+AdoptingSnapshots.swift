@@ -38,7 +38,10 @@ extension Replica {
     do {
       try write {
         _ = try sealInTransaction(now: now)
+        grafts = [:]
         try adoptPages(of: id)
+        grafts = [:]
+        try settleForks()
         try facts.set(.needsSnapshot, .integer(0))
         try setToken(token, of: peer)
         _ = try applyReady()
@@ -48,6 +51,7 @@ extension Replica {
       try write { try connection.run("DELETE FROM sync_snapshot_page") }
       throw violation
     }
+    hasForked = false
     digestCache = nil
     connection.releaseMemory()
   }
@@ -97,48 +101,21 @@ extension Replica {
     guard header.household == identity.household else {
       throw Violation(.badSnapshot, "The snapshot is of another household.")
     }
-    // A branch comes after what it left.
-    for replica in header.replicas.sorted(by: { ($0.branch?.fork ?? 0, $0.depth) < ($1.branch?.fork ?? 0, $1.depth) }) {
+    for replica in header.replicas {
       guard
         cryptography.replicaID(device: replica.origin.device, nonce: replica.origin.nonce) == replica.root,
         membershipState.devices[replica.origin.device] != nil
       else { throw Violation(.badSnapshot, "The snapshot names a replica that does not belong to its device.") }
-      try adoptBranch(of: replica)
-      _ = try know(replica.last)
+    }
+    for tree in Dictionary(grouping: header.replicas, by: \.root).sorted(by: { $0.key < $1.key }) {
+      try adoptTree(tree.value.sorted { ($0.branch?.fork ?? 0, $0.depth) < ($1.branch?.fork ?? 0, $1.depth) })
     }
   }
 
-  /// Makes the replica or branch known under its name; throws if names mean other branches here, which only the
-  /// changesets themselves can settle.
-  private func adoptBranch(of replica: SnapshotHeader.Replica) throws {
-    let id = replica.last.name.replica
-    guard let branch = replica.branch else {
-      guard id == replica.root else { throw Violation(.badSnapshot, "The snapshot gives a replica another name.") }
-      _ = try replicas.add(id, origin: replica.origin, on: connection)
-      return
-    }
-    guard let parent = replicas[branch.parent], parent.root == replica.root else {
-      throw Violation(.badSnapshot, "The snapshot names a branch of a replica that it does not name.")
-    }
-    if let known = replicas[id] {
-      guard known.parent == parent.number, known.fork == branch.fork else {
-        throw Violation(.otherBranch, "The snapshot knows other branches of the replica \(replica.root) than this device.")
-      }
-      return
-    }
-    let kept = ChangesetName(replica: parent.id, sequence: branch.fork + 1)
-    let ours = try hash(of: kept)
-    guard parent.received <= branch.fork || ours != nil && ours != branch.first else {
-      throw Violation(.otherBranch, "The snapshot has another name for the branch \(parent.id) that is known here.")
-    }
-    var entry = parent
-    (entry.id, entry.parent, entry.fork, entry.first) = (id, parent.number, branch.fork, branch.first)
-    (entry.received, entry.applied, entry.base) = (branch.fork, branch.fork, branch.fork)
-    _ = try replicas.insert(entry, on: connection)
-  }
-
-  /// The header as it is known here; it is stored if it is new.
-  private func know(_ header: ChangesetHeader) throws -> ChangesetHeader {
+  /// The header as it is known here, under whatever name; it is stored if it is new.
+  func know(_ header: ChangesetHeader) throws -> ChangesetHeader {
+    var header = header
+    if let last = grafts[header.name.replica] { header.name = try graftedName(of: header, on: last) }
     if let known = try log.header(of: header.name, replicas: replicas) {
       guard known.hash == header.hash else {
         throw Violation(.badSnapshot, "The snapshot has another changeset \(header.name) than is known here.")
@@ -153,10 +130,16 @@ extension Replica {
 
   /// Counts everything up to this changeset as received, applied and no longer held one by one.
   private func count(_ last: ChangesetHeader) throws {
-    try replicas.update(last.name.replica, on: connection) { entry in
-      entry.received = max(entry.received, last.name.sequence)
-      entry.applied = max(entry.applied, last.name.sequence)
-      entry.base = max(entry.base, last.name.sequence)
+    let name = try know(last).name
+    var (branch, reached) = (replicas[name.replica], name.sequence)
+    while let entry = branch {
+      try replicas.update(entry.id, on: connection) { entry in
+        entry.received = max(entry.received, reached)
+        entry.applied = max(entry.applied, reached)
+        entry.base = max(entry.base, reached)
+      }
+      reached = min(reached, entry.fork)
+      branch = entry.parent.flatMap { replicas[number: $0] }
     }
   }
 
@@ -182,7 +165,10 @@ extension Replica {
         life: row.life, isAlive: row.flags & SnapshotRow.Flag.alive != 0,
         cells: try row.cells.map { try CellVersions.renumber($0, from: names, to: self) })
       let shown = row.flags & SnapshotRow.Flag.row != 0 ? row.row : nil
-      if try stored.writeIfNew(type: number, id: row.id, using: insertion, on: connection) {
+      if !grafts.isEmpty, stored.cells != nil {
+        // The server has put the writes into the order of its names, and on a tie they decide what shows.
+        try mergeRenamed(stored, shown: shown, of: RecordPlace(type: number, id: row.id), table: table)
+      } else if try stored.writeIfNew(type: number, id: row.id, using: insertion, on: connection) {
         if let shown, let table, let writing = writings[row.shape] { try table.write(row.id, shown, using: writing) }
         if stored.flags & StoredRecord.conflictFlag != 0 {
           let state = try CellVersions.decode(stored, row: shown, table: table, names: self)

@@ -32,6 +32,8 @@ package final class Replica {
   var changesInChangeset = 0
   /// Whether a replica turned out to have branches, in the transaction at hand.
   var hasForked = false
+  /// While a snapshot is put in place: the branches that have another name here, each with its last changeset.
+  var grafts: [ReplicaID: ChangesetName] = [:]
   /// Where new replica ids come from.
   package var random: any RandomNumberGenerator = SystemRandomNumberGenerator()
   /// What went wrong last with the file, for status.
@@ -140,6 +142,7 @@ package final class Replica {
 
   private func reload() throws {
     hasForked = false
+    grafts = [:]
     replica = try facts.identifier128(.replica)
     incarnation = try facts.identifier128(.incarnation)
     replicas = try ReplicaTable(connection)

@@ -8,6 +8,8 @@ struct SnapshotHeader: Hashable {
     var last: ChangesetHeader
     /// The replica id in the bytes of its changesets: another one than its name for a branch (D4).
     var root: ReplicaID
+    /// The headers just before the last one, as many as are known without a gap, ascending.
+    var recent: [ChangesetHeader] = []
     /// For a branch: which one it left, after which seq, and the hash of its first changeset.
     var branch: Branch?
 
@@ -94,6 +96,7 @@ enum SnapshotEncoding {
         writer.identifier(replica.origin.nonce)
         write(replica.last, to: &writer)
         writer.identifier(replica.root)
+        writer.list(replica.recent) { writer, header in write(header, to: &writer) }
         writer.byte(replica.branch == nil ? 0 : 1)
         guard let branch = replica.branch else { return }
         writer.identifier(branch.parent)
@@ -162,6 +165,9 @@ enum SnapshotEncoding {
       let origin = ReplicaOrigin(device: try reader.identifier256(), nonce: try reader.identifier128())
       var replica = SnapshotHeader.Replica(
         origin: origin, last: try changesetHeader(from: &reader), root: try reader.identifier128())
+      for _ in 0..<(try reader.count(limit: Limits.recentHeaders)) {
+        replica.recent.append(try changesetHeader(from: &reader))
+      }
       if try reader.byte() != 0 {
         replica.branch = SnapshotHeader.Replica.Branch(
           parent: try reader.identifier128(), fork: try reader.varint(), first: try reader.identifier256())

@@ -110,9 +110,16 @@ extension SyncEngine {
           && !session.unplaced.allSatisfy { located.known[$0.replica] >= $0.sequence || located.unplaced.contains($0) }
         sessions[link]?.unplaced = located.unplaced
       }
-      if isOver {
-        close(link, Goodbye(.branches, "A replica has branches that were not known; the session starts anew."), moment)
-      }
+      if isOver { restart(link, moment) }
     }
+  }
+
+  /// Begins all sessions anew.
+  func restartSessions(_ moment: Moment) {
+    for link in links where sessions[link]?.phase == .inUse { restart(link, moment) }
+  }
+
+  private func restart(_ link: LinkNumber, _ moment: Moment) {
+    close(link, Goodbye(.branches, "A replica has branches that were not known; the session starts anew."), moment)
   }
 }

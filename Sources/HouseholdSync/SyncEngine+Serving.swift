@@ -40,8 +40,7 @@ extension SyncEngine {
     session.outgoing.promised = session.outgoing.said
     session.known = try bounded(session.known, with: withoutForks(subscription.received, session))
     sessions[link] = session
-    // The names in a snapshot would mean other branches to the peer.
-    let offer = session.forks.isEmpty ? try snapshot(for: subscription.snapshot, moment) : nil
+    let offer = try snapshot(for: subscription.snapshot, moment)
     // A snapshot is begun at a sealed state: local edits may have become changesets that others wait for.
     if offer != nil { logChanged = true }
     vectors = try moment.store.vectors()

@@ -12,7 +12,7 @@ extension Judge {
     if let fault = world.faults.first { return fault }
     if let (link, name) = world.traffic.repeated { return "\(name) crossed link \(link) more than once (R9)" }
     try archive.collect(from: world.devices)
-    var seen: [(device: SimulatedDevice, digest: StoreDigest)] = []
+    var seen: [(device: SimulatedDevice, applied: Set<ChangesetHash>, digest: StoreDigest)] = []
     for device in world.devices {
       let vectors = try device.replica.vectors()
       if !vectors.received.covers(vectors.applied) { return "\(device.name) has applied more than it received (D1)" }
@@ -36,7 +36,8 @@ extension Judge {
       guard try device.replica.unsealedCount() == 0, try !device.replica.needsSnapshot else { continue }
       let digest = try device.replica.computeDigest()
       let equal = seen.first {
-        $0.digest.applied == digest.applied && $0.digest.membershipHeads == digest.membershipHeads
+        $0.applied == applied && $0.digest.applied == digest.applied
+          && $0.digest.membershipHeads == digest.membershipHeads
       }
       if let equal {
         if let difference = try firstDifference(equal.device, device) { return "equal vectors (R5), but " + difference }
@@ -46,7 +47,7 @@ extension Judge {
         }
       } else {
         if let fault = try firstUntruth(device, view: view, applied: applied, random: &random) { return fault }
-        seen.append((device, digest))
+        seen.append((device, applied, digest))
       }
     }
     return nil
