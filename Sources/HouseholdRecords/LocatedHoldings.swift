@@ -4,12 +4,18 @@ package struct LocatedHoldings: Hashable, Sendable {
   package var known: VersionVector
   /// Names under which the peer has another changeset than we, at a seq that we have too.
   package var contradicted: [ReplicaID]
+  /// Names by which the peer calls what is here under another name.
+  package var renamed: [ReplicaID]
   /// What the peer has beyond what is here under that name: more of it, or another branch.
   package var unplaced: [Dependency]
 
-  package init(known: VersionVector = VersionVector(), contradicted: [ReplicaID] = [], unplaced: [Dependency] = []) {
+  package init(
+    known: VersionVector = VersionVector(), contradicted: [ReplicaID] = [], renamed: [ReplicaID] = [],
+    unplaced: [Dependency] = []
+  ) {
     self.known = known
     self.contradicted = contradicted
+    self.renamed = renamed
     self.unplaced = unplaced
   }
 }

@@ -83,8 +83,7 @@ extension Replica {
       // At once, so that the records take the place of their pages in the file instead of making it longer.
       try connection.run("DELETE FROM sync_snapshot_page WHERE number = ?", .integer(number))
     }
-    guard let header else { throw Violation(.badSnapshot, "A snapshot has no first page.") }
-    for replica in header.replicas { try count(replica.last) }
+    guard header != nil else { throw Violation(.badSnapshot, "A snapshot has no first page.") }
   }
 
   private func nextPage(after number: Int64) throws -> (number: Int64, content: [UInt8])? {
@@ -110,6 +109,8 @@ extension Replica {
     for tree in Dictionary(grouping: header.replicas, by: \.root).sorted(by: { $0.key < $1.key }) {
       try adoptTree(tree.value.sorted { ($0.branch?.fork ?? 0, $0.depth) < ($1.branch?.fork ?? 0, $1.depth) })
     }
+    // Before the records, whose writes are compared by what their authors had seen.
+    for replica in header.replicas { try count(replica.last) }
   }
 
   /// The header as it is known here, under whatever name; it is stored if it is new.

@@ -185,6 +185,7 @@ extension Replica {
     var located = LocatedHoldings()
     for theirs in holdings {
       if let name = try resolve(theirs) {
+        if name.replica != theirs.replica { located.renamed.append(theirs.replica) }
         var branch = replicas[name.replica]
         var reached = name.sequence
         while let entry = branch {

@@ -33,6 +33,8 @@ extension SyncEngine {
     }
     // How far the peer has these is what the search finds out.
     located.known = withoutForks(located.known, session)
+    // Here it is known how far it has them, and yet what it says by name from now on means something else.
+    for replica in located.renamed { session.forks.formUnion(try moment.store.branches(of: replica)) }
     var certain = located.known
     for theirs in located.unplaced { certain[theirs.replica] = 0 }
     session.outgoing.withheld = Set(session.searches.keys)

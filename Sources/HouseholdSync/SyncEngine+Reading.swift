@@ -58,7 +58,8 @@ extension SyncEngine {
         wish = .resume(progress.id, cursor: progress.cursor)
       }
     }
-    let token = try moment.store.peer(session.device).token
+    // What was skipped in the belief that we have it may lie before the token.
+    let token = session.forks.isEmpty ? try moment.store.peer(session.device).token : nil
     sessions[link]?.incoming.number += 1
     sessions[link]?.incoming.token = token
     sessions[link]?.incoming.snapshotToken = nil
