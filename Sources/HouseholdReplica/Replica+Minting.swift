@@ -22,6 +22,8 @@ extension Replica {
     replica = cryptography.replicaID(device: identity.device, nonce: nonce)
     try facts.set(.replica, .bytes(replica.bytes))
     try facts.set(.nonce, .bytes(nonce.bytes))
+    // What was sealed until now under the old id, and is not known here, was lost by the restore.
+    try facts.set(.watchedSince, .integer(lastNow.milliseconds))
     try note(reason)
   }
 
@@ -51,6 +53,9 @@ extension Replica {
   package func watch(since now: Instant) throws {
     try write { try facts.set(.watchedSince, .integer(now.milliseconds)) }
   }
+
+  /// Whether a node ever ran on this replica.
+  package func isWatched() throws -> Bool { try facts.integer(.watchedSince) != nil }
 
   /// What the witness keeps outside of the data directory: the replica under which we seal, and its last changeset.
   package func lastSealed() throws -> (replica: ReplicaID, sequence: UInt64, hash: ChangesetHash) {
