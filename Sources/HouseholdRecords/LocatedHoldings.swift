@@ -35,6 +35,8 @@ extension RecordStore {
     return located
   }
 
+  package func isOwn(_ replica: ReplicaID) -> Bool { replica == self.replica }
+
   package func branches(of replica: ReplicaID) throws -> [ReplicaID] { [replica] }
 
   package func points(

@@ -47,6 +47,9 @@ package protocol RecordStore: AnyObject {
   /// Evenly spaced changesets of a branch with seqs between the two, the last one included; at most `limit`.
   func points(of replica: ReplicaID, after low: UInt64, before high: UInt64, limit: Int) throws -> [Dependency]
 
+  /// Whether this device began the replica.
+  func isOwn(_ replica: ReplicaID) -> Bool
+
   // MARK: Membership
 
   /// The membership log as it is evaluated now.

@@ -207,6 +207,8 @@ extension Replica {
     return located
   }
 
+  package func isOwn(_ replica: ReplicaID) -> Bool { replicas[replica]?.device == identity.device }
+
   package func branches(of replica: ReplicaID) throws -> [ReplicaID] {
     guard let entry = replicas[replica] else { return [replica] }
     return replicas.tree(of: entry.root).map(\.id)

@@ -22,6 +22,9 @@ extension Replica {
     replica = cryptography.replicaID(device: identity.device, nonce: nonce)
     try facts.set(.replica, .bytes(replica.bytes))
     try facts.set(.nonce, .bytes(nonce.bytes))
+    // Peers may hold tokens for positions of the log that was lost, or of the other copy's.
+    incarnation = .random(from: &random)
+    try facts.set(.incarnation, .bytes(incarnation.bytes))
     // What was sealed until now under the old id, and is not known here, was lost by the restore.
     try facts.set(.watchedSince, .integer(lastNow.milliseconds))
     try note(reason)
