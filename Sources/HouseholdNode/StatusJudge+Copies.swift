@@ -25,7 +25,8 @@ extension StatusJudge {
       let who = "\(device.name) of \(facts.membership.members[device.member]?.name ?? "")"
       if live?.peers[device.id.description]?.cloned == true {
         add(
-          "cloned", .broken, subject: who, "Two nodes have the identity of \(who). Both are synced, and nothing is lost.",
+          "cloned", .broken, subject: who,
+          "Two nodes have the identity of \(who). Both are synced, and nothing is lost.",
           remedy: "Stop one of the two, and pair it again from an empty data directory (household invite --device).")
       } else if let at = contact(of: device.id).clonedAt,
         now.milliseconds(since: Instant(milliseconds: at)) < Self.mentioned

@@ -185,6 +185,11 @@ final class SyncDriver: @unchecked Sendable {
       onConnected(peer.device)
     case .synced(let device):
       storeWorks()
+      do {
+        try replica.caughtUp()
+      } catch {
+        storeFailed(error)
+      }
       change(device) { $0.lastError = nil }
       remember(device, completedSync: true)
     case .acknowledged(let device): diverged.remove(device)
@@ -287,7 +292,9 @@ final class SyncDriver: @unchecked Sendable {
 
   /// Devices of which two nodes are connected.
   private func liveClones() -> Set<DeviceID> {
-    let starts = Dictionary(grouping: engine.peers.filter(\.isInUse), by: \.device).mapValues { Set($0.map(\.bootNonce)) }
+    let starts = Dictionary(grouping: engine.peers.filter(\.isInUse), by: \.device).mapValues {
+      Set($0.map(\.bootNonce))
+    }
     return Set(starts.filter { $0.value.count > 1 }.keys)
   }
 

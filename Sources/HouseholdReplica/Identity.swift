@@ -29,6 +29,8 @@ struct Facts {
     case restoredAt = "restored_at"
     case clonedAt = "cloned_at"
     case watchedSince = "watched_since"
+    case backupAt = "backup_at"
+    case awaitsCatchUp = "awaits_catch_up"
   }
 
   func bytes(_ name: Name) throws -> [UInt8]? {

@@ -129,7 +129,8 @@ extension Replica {
       incarnation = renewed
       try facts.set(.incarnation, .bytes(renewed.bytes))
     }
-    let statement = try connection.statement("SELECT device, acknowledged FROM sync_peer WHERE acknowledged IS NOT NULL")
+    let statement = try connection.statement(
+      "SELECT device, acknowledged FROM sync_peer WHERE acknowledged IS NOT NULL")
     var peers: [(device: [UInt8], vector: VersionVector)] = []
     while try statement.step() { peers.append((statement.bytes(0), try Self.vector(statement.bytes(1)))) }
     statement.reset()

@@ -27,6 +27,7 @@ extension Replica {
     try facts.set(.incarnation, .bytes(incarnation.bytes))
     // What was sealed until now under the old id, and is not known here, was lost by the restore.
     try facts.set(.watchedSince, .integer(lastNow.milliseconds))
+    try facts.set(.awaitsCatchUp, .integer(1))
     try note(reason)
   }
 

@@ -108,7 +108,8 @@ extension SyncEngine {
       if !isOver, !session.unplaced.isEmpty {
         let located = try moment.store.locate(session.unplaced)
         // What was taken for more of one branch is here now, and is another one.
-        isOver = located.unplaced.count < session.unplaced.count
+        isOver =
+          located.unplaced.count < session.unplaced.count
           && !session.unplaced.allSatisfy { located.known[$0.replica] >= $0.sequence || located.unplaced.contains($0) }
         sessions[link]?.unplaced = located.unplaced
       }

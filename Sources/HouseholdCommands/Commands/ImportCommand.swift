@@ -38,6 +38,7 @@ struct ImportCommand: Command {
       throw CommandError(
         code: "notBuiltYet", message: "Importing \(word) is not built yet.", remedy: "Export CSV from the bank.")
     }
+    try requireCaughtUp(invocation)
     let options = ImportOptions(account: invocation.value("account"), format: format)
     let results = try withHousehold(invocation, readOnly: false) { household in
       try invocation.operands("FILE").map { file in
@@ -50,6 +51,15 @@ struct ImportCommand: Command {
       try output.result(results) { try show(results, isDry: invocation.flag("dry-run"), output: output) }
     }
     return .done
+  }
+
+  /// After a restore the file here does not know what was deleted since: importing it again would bring it back.
+  private func requireCaughtUp(_ invocation: Invocation) throws {
+    let directory = try invocation.directory()
+    guard try HouseholdBackup.awaitsCatchUp(directory), try HouseholdStatus.hasOthers(directory) else { return }
+    throw CommandError(
+      code: "awaitsCatchUp", message: "This device was put back to an older state and has not synced since.",
+      remedy: "Start the node, wait for a sync with another device, and import then.", exitCode: .tryAgain)
   }
 
   private func show(_ results: [Shown], isDry: Bool, output: Output) throws {

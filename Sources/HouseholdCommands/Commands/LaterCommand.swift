@@ -26,8 +26,6 @@ struct LaterCommand: Command {
     LaterCommand("quarantine", group: .sync, "List values that cannot be shown."),
     LaterCommand("compact", group: .sync, "Collect what every device has confirmed."),
     LaterCommand("report", group: .files, "Totals by member, category, payee or month."),
-    LaterCommand("backup", group: .files, "Copy the records into one file."),
-    LaterCommand("recover", group: .files, "Put a backup back."),
     LaterCommand("doctor", group: .sync, "Check network, disk, clock, certificates and replica."),
     LaterCommand("selftest", group: .program, "Simulate a household on this machine."),
   ]
