@@ -15,7 +15,9 @@ package enum CommandLineTool {
       RemoveCommand(), RetireCommand(), RenameCommand(), NodeCommand(),
       StatusCommand(), TypesCommand(), SchemaCommand(), ListCommand(), GetCommand(), PutCommand(), DeleteCommand(),
       HistoryCommand(), RevertCommand(), RestoreCommand(), ConflictsCommand(), ResolveCommand(),
-      ImportCommand(), ExportCommand(), BackupCommand(), RecoverCommand(), CompletionsCommand(), HelpCommand(), VersionCommand(),
+      HeldCommand(), DecideCommand.approve, DecideCommand.reject,
+      ImportCommand(), ExportCommand(), BackupCommand(), RecoverCommand(), CompletionsCommand(), HelpCommand(),
+      VersionCommand(),
     ] + LaterCommand.all
 
   /// Runs with the words and descriptors of this process and returns what it should exit with.

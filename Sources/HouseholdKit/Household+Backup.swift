@@ -53,7 +53,7 @@ package struct HouseholdBackup {
 
   /// Writes the old values as new changes for everyone; returns what differed.
   package func rollBackHousehold(_ file: String, now: Instant) throws -> Difference {
-    try recovery.keepCopy("before-recover", now: now)
+    try recovery.keepCopy(now: now)
     return Difference(try recovery.rollBack(to: file, isDry: false))
   }
 

@@ -33,6 +33,16 @@ extension Household {
     package var isOpen: Bool
   }
 
+  /// A received change that is not applied before somebody approves what it deletes.
+  package struct HeldChange: Hashable, Sendable {
+    package var name: String
+    package var author: Authorship
+    /// How many records it deletes, by type.
+    package var deletions: [String: Int]
+    /// How many later changesets of the author wait behind it.
+    package var waiting: Int64
+  }
+
   /// Which side of a conflict is taken.
   package enum Choice: Hashable, Sendable {
     case mine
@@ -81,6 +91,24 @@ extension Household {
 
   /// Undoes one change by a new one.
   package func revert(_ change: String) throws { try repair { try $0.revert(change, now: SystemClock.now) } }
+
+  /// The changesets whose deletions wait for a decision, oldest first.
+  package func heldChanges() throws -> [HeldChange] {
+    try Self.guarded {
+      let replica = try Replica(path: directory.replica, cryptography: OpenSSLCryptography(), signer: nil)
+      defer { replica.close() }
+      return try replica.heldChangesets().map { held in
+        HeldChange(
+          name: held.name, author: Self.authorship(held.author), deletions: held.deletions, waiting: held.waiting)
+      }
+    }
+  }
+
+  /// Leaves the decision about a held change for the node to carry out.
+  package func decide(_ name: String, approving: Bool) throws {
+    if approving { try SafetyCopy.take(directory, before: "approve", now: SystemClock.now) }
+    try repair { try $0.decide(name, approving: approving, now: SystemClock.now) }
+  }
 
   private func repair(_ body: (Replica) throws -> Void) throws {
     try Self.guarded {

@@ -48,6 +48,10 @@ package struct PeerContact: Codable, Hashable, Sendable {
   package var changesReceived: UInt64 = 0
   /// When two nodes had the identity of this device, in milliseconds since 1970.
   package var clonedAt: Int64?
+  /// Whether changesets of this device wait there until somebody approves them.
+  package var heldThere: Bool?
+  /// Whether it refuses changesets of this device.
+  package var rejectedThere: Bool?
   /// The last thing that went wrong, until a sync is completed.
   package var lastError: String?
 

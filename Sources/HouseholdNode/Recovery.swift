@@ -8,9 +8,6 @@ internal import HouseholdTrust
 package struct Recovery {
   private let directory: DataDirectory
 
-  /// How many automatic copies are kept.
-  private static let keptCopies = 5
-
   package init(_ directory: DataDirectory) { self.directory = directory }
 
   /// Writes a backup; never over a file that is there.
@@ -64,24 +61,13 @@ package struct Recovery {
   }
 
   /// Copies the replica into `snapshots` before something that cannot be taken back.
-  package func keepCopy(_ reason: String, now: Instant) throws {
-    try FileManager.default.createDirectory(
-      atPath: directory.snapshots, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    try backUp(to: "\(directory.snapshots)/\(reason)-\(now.milliseconds).sqlite", now: now)
-    let copies = try FileManager.default.contentsOfDirectory(atPath: directory.snapshots)
-      .filter { $0.hasSuffix(".sqlite") }
-    // In the order of their times, whatever they were made before.
-    let ordered = copies.sorted { ($0.split(separator: "-").last ?? "") < ($1.split(separator: "-").last ?? "") }
-    for old in ordered.dropLast(Self.keptCopies) {
-      try FileManager.default.removeItem(atPath: "\(directory.snapshots)/\(old)")
-    }
-  }
+  package func keepCopy(now: Instant) throws { try SafetyCopy.take(directory, before: "recover", now: now) }
 
   /// Puts this device's replica back to the backup; its peers bring what came since. No node may run.
   package func putBack(_ file: String, now: Instant) throws {
     let lock = try DirectoryLock(directory)
     defer { withExtendedLifetime(lock) {} }
-    try keepCopy("before-recover", now: now)
+    try keepCopy(now: now)
     let made = directory.replica + ".recovering"
     for suffix in ["", "-wal", "-shm"] { unsafe unlink(made + suffix) }
     try NodeError.guarding {

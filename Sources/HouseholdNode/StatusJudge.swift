@@ -68,7 +68,8 @@ package struct StatusJudge {
         total: facts.recordCounts.reduce(0) { $0 + $1.count },
         byType: Dictionary(uniqueKeysWithValues: facts.recordCounts.map { ($0.type, $0.count) })),
       changes: StatusReport.Changes(
-        unsealed: facts.unsealed, unacknowledged: unacknowledged, parked: Int(facts.parked), held: 0,
+        unsealed: facts.unsealed, unacknowledged: unacknowledged, parked: Int(facts.parked),
+        held: Int(facts.held),
         quarantined: Int(facts.quarantined), rejected: 0, waiting: facts.waiting),
       conflicts: Int(facts.conflicts), attention: 0,
       digest: facts.digest.map { StatusReport.Digest(words: DigestWords.words($0), hex: hexadecimal($0)) },
@@ -183,7 +184,14 @@ package struct StatusJudge {
         "parked", .degraded, "\(facts.parked) records are of a type that this device does not know.",
         remedy: "Update household on this device.")
     }
-    if facts.waiting > 0 {
+    if facts.held > 0 {
+      add(
+        "held", .broken,
+        facts.held == 1
+          ? "A change that deletes many records of others waits for a decision, and what came after it waits too."
+          : "\(facts.held) changes that delete many records of others wait for a decision.",
+        remedy: "Look at it (household held) and decide: household approve ID, or household reject ID.")
+    } else if facts.waiting > 0 {
       add(
         "waiting", .pending, "\(facts.waiting) changesets wait for others that they depend on.",
         remedy: "Leave the node running until a partner brings them.")
@@ -206,6 +214,26 @@ package struct StatusJudge {
       var unreadable = PeerContact()
       unreadable.lastError = "What was remembered of this device cannot be read."
       return unreadable
+    }
+  }
+
+  private func contact(of peer: StatusReport.Peer) -> PeerContact {
+    facts.membership.devices.values.first { $0.id.description == peer.deviceID }.map { contact(of: $0.id) }
+      ?? PeerContact()
+  }
+
+  /// What the peer stored of ours and does not show: we may not call that in sync.
+  private mutating func judgeWithheld(_ contact: PeerContact, _ who: String) {
+    if contact.heldThere == true {
+      add(
+        "heldThere", .pending, subject: who,
+        "\(who) holds back changes of this device that delete many records, until somebody there decides.",
+        remedy: "Ask them to look at it: household held.")
+    }
+    if contact.rejectedThere == true {
+      add(
+        "rejectedThere", .degraded, subject: who, "\(who) refuses changes of this device.",
+        remedy: "Ask an owner which role this device has: household members.")
     }
   }
 
@@ -247,6 +275,7 @@ package struct StatusJudge {
         "The clock of \(who) is \(abs(offset) / 60_000) minutes \(offset > 0 ? "ahead of" : "behind") ours.",
         remedy: "Set the clock of the device that is wrong.")
     }
+    judgeWithheld(contact(of: peer), who)
     if !peer.weHaveTheirs.complete {
       add(
         "fetching", .pending, subject: who, "\(peer.weHaveTheirs.missing) changesets of \(who) are still to come.",

@@ -198,6 +198,7 @@ final class SyncDriver: @unchecked Sendable {
     case .snapshotAdopted(let device): log.note("snapshot adopted", ["peer": short(device)])
     case .membershipReceived(let device): log.note("membership changed", ["peer": short(device)])
     case .diverged(let device): diverged.insert(device)
+    case .withheld(let list, let device): take(list, from: device)
     case .forkSuspected(let replica, let device):
       log.note("fork suspected", ["replica": "\(replica)", "peer": short(device)])
     case .cloneSuspected(let device):
@@ -216,6 +217,16 @@ final class SyncDriver: @unchecked Sendable {
       if goodbye.code != .shuttingDown { change(device) { $0.lastError = goodbye.sentence } }
       log.note("session ended", ["peer": short(device), "byPeer": "\(byPeer)", "reason": goodbye.sentence])
     }
+  }
+
+  /// Remembers what a peer keeps back of this device's changesets, across its absence.
+  private func take(_ withheld: [Withheld], from device: DeviceID) {
+    let own = withheld.filter { replica.isOwn($0.replica) }
+    change(device) { contact in
+      contact.heldThere = own.contains { $0.reason == .held }
+      contact.rejectedThere = own.contains { $0.reason == .rejected }
+    }
+    remember(device, completedSync: false)
   }
 
   // MARK: Facts for status

@@ -97,6 +97,10 @@ package enum Limits {
   package static let recentHeaders = 256
   /// The most such headers in one snapshot, whatever the number of replicas: they must fit into one page.
   package static let recentHeadersInAll = 8192
+  /// How many records of a type that others created one member deletes without being asked (design 2.10).
+  package static let freeDeletionsOfType = 10
+  /// How many records of all types that others created one member deletes without being asked.
+  package static let freeDeletions = 50
   /// The most changesets received and waiting for what they depend on.
   package static let waitingChangesets = 100_000
 

@@ -49,6 +49,8 @@ package protocol RecordStore: AnyObject {
 
   /// Whether this device began the replica.
   func isOwn(_ replica: ReplicaID) -> Bool
+  /// What is stored here and kept from the records, ascending by replica; its authors are told.
+  func withheld() throws -> [Withheld]
 
   // MARK: Membership
 

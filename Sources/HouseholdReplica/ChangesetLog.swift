@@ -95,7 +95,7 @@ final class ChangesetLog {
   }
 
   /// Whether a changeset is in the cells already.
-  enum State: Int64 { case waiting = 0, applied = 1 }
+  enum State: Int64 { case waiting = 0, applied = 1, held = 2 }
 
   /// Stores a changeset (or, without a body, only its header) at the next position.
   ///
@@ -127,8 +127,12 @@ final class ChangesetLog {
   }
 
   /// Marks a changeset as applied.
-  func markApplied(_ position: Int64) throws {
-    try connection.run("UPDATE sync_changeset SET state = 1 WHERE position = ?", .integer(position))
+  func markApplied(_ position: Int64) throws { try mark(position, .applied) }
+
+  /// Writes down what became of a changeset.
+  func mark(_ position: Int64, _ state: State) throws {
+    try connection.run(
+      "UPDATE sync_changeset SET state = ? WHERE position = ?", .integer(state.rawValue), .integer(position))
   }
 
   /// The author's bytes at this position, as stored.

@@ -42,7 +42,8 @@ enum EngineTables {
 
     -- A changeset in the order in which it came to this replica. `body` holds the author's bytes, perhaps compressed
     -- (first byte 1); null for one that came by snapshot, of which only the header is known. `state` 0: received and
-    -- waiting for what it depends on, 1: applied. `dependencies` are complete, not only what changed.
+    -- waiting for what it depends on, 1: applied, 2: held until somebody approves what it deletes. `dependencies` are
+    -- complete, not only what changed.
     CREATE TABLE sync_changeset(
       position INTEGER PRIMARY KEY,
       replica INTEGER NOT NULL,
@@ -59,6 +60,12 @@ enum EngineTables {
       UNIQUE(replica, seq)
     ) STRICT;
     CREATE INDEX sync_changeset_waiting ON sync_changeset(position) WHERE state = 0;
+    CREATE INDEX sync_changeset_held ON sync_changeset(position) WHERE state = 2;
+
+    -- A changeset whose deletions somebody approved, by its hash; it may be here already or still come.
+    CREATE TABLE sync_approval(
+      hash BLOB PRIMARY KEY
+    ) STRICT, WITHOUT ROWID;
 
     -- What decides one record. `writer` is the position of the changeset that wrote every cell not named in `cells`,
     -- and whose values the row of the type's table shows; it made the record alive. `modified` is the position of the
@@ -78,8 +85,9 @@ enum EngineTables {
     ) STRICT, WITHOUT ROWID;
 
     -- A local edit that is not sealed yet, written by the capture triggers. `kind` 0: a row is about to be replaced,
-    -- 1: inserted, 2: updated, 3: deleted, 4: a person has seen an edit that lost against the deletion. `fields` has a
-    -- bit for each changed field. `image` is the row before a replacement or deletion, or what an update overwrote.
+    -- 1: inserted, 2: updated, 3: deleted, 4: a person has seen an edit that lost against the deletion. From 100 on it is
+    -- a decision about a held changeset, named in `id`: 100 approved, 101 rejected. `fields` has a bit for each changed
+    -- field. `image` is the row before a replacement or deletion, or what an update overwrote.
     -- `weak` 1: generated, not written by a person.
     CREATE TABLE sync_outbox(
       number INTEGER PRIMARY KEY,

@@ -53,7 +53,10 @@ struct Outbox {
   /// The oldest rows in order, at most one chunk and one more to look ahead.
   func chunk() throws -> [OutboxRow] {
     let statement = try connection.statement(
-      "SELECT number, type, id, kind, fields, at, image, weak FROM sync_outbox ORDER BY number LIMIT ?")
+      """
+      SELECT number, type, id, kind, fields, at, image, weak FROM sync_outbox WHERE kind < \(Decision.firstKind)
+      ORDER BY number LIMIT ?
+      """)
     try statement.bind(1, Int64(Self.chunkRows + 1))
     defer { statement.reset() }
     var rows: [OutboxRow] = []
@@ -86,7 +89,39 @@ struct Outbox {
 
   /// Takes out what was sealed.
   func remove(through number: Int64) throws {
-    try connection.run("DELETE FROM sync_outbox WHERE number <= ?", .integer(number))
+    try connection.run(
+      "DELETE FROM sync_outbox WHERE number <= ? AND kind < \(Decision.firstKind)", .integer(number))
+  }
+
+  // MARK: Decisions
+
+  /// What a person decided about a held changeset; the node carries it out.
+  enum Decision: Int64 {
+    case approved = 100
+    case rejected = 101
+
+    /// From this kind on a row is a decision, not an edit.
+    static let firstKind: Int64 = 100
+  }
+
+  /// Leaves a decision for whoever seals.
+  func decide(_ decision: Decision, about hash: ChangesetHash, now: Instant) throws {
+    try connection.run(
+      "INSERT INTO sync_outbox(type, id, kind, fields, at) VALUES (0, ?, ?, 0, ?)",
+      .text(hexadecimal(hash.bytes)), .integer(decision.rawValue), .integer(now.milliseconds))
+  }
+
+  /// Takes all decisions out, oldest first.
+  func takeDecisions() throws -> [(hash: String, decision: Decision)] {
+    let statement = try connection.statement(
+      "SELECT id, kind FROM sync_outbox WHERE kind >= \(Decision.firstKind) ORDER BY number")
+    defer { statement.reset() }
+    var list: [(hash: String, decision: Decision)] = []
+    while try statement.step() {
+      if let decision = Decision(rawValue: statement.integer(1)) { list.append((statement.text(0), decision)) }
+    }
+    if !list.isEmpty { try connection.run("DELETE FROM sync_outbox WHERE kind >= \(Decision.firstKind)") }
+    return list
   }
 }
 

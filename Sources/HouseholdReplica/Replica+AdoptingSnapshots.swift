@@ -139,9 +139,14 @@ extension Replica {
         entry.applied = max(entry.applied, reached)
         entry.base = max(entry.base, reached)
       }
+      // What waited or was held here is in the snapshot.
+      try connection.run(
+        "UPDATE sync_changeset SET state = 1 WHERE state IN (0, 2) AND replica = ? AND seq <= ?",
+        .integer(entry.number), .integer(Int64(clamping: reached)))
       reached = min(reached, entry.fork)
       branch = entry.parent.flatMap { replicas[number: $0] }
     }
+    held = try readHeld()
   }
 
   private func adopt(_ page: SnapshotRows) throws {

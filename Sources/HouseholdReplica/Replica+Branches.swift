@@ -89,6 +89,7 @@ extension Replica {
       entry.base = min(entry.base, fork)
     }
     try log.reload()
+    held = try readHeld()
     digestCache = nil
     let prefix = hexadecimal(moved.id.bytes.prefix(4))
     try connection.run(
@@ -207,8 +208,6 @@ extension Replica {
     try mintIfBehind(holdings, located)
     return located
   }
-
-  package func isOwn(_ replica: ReplicaID) -> Bool { replicas[replica]?.device == identity.device }
 
   package func branches(of replica: ReplicaID) throws -> [ReplicaID] {
     guard let entry = replicas[replica] else { return [replica] }

@@ -74,6 +74,9 @@ extension Replica {
   /// The membership as it is evaluated now.
   package var membershipNow: MembershipState { membershipState }
 
+  /// Whether this device seals, or sealed, under this id.
+  package func isOwn(_ id: ReplicaID) -> Bool { replicas[id]?.device == identity.device }
+
   /// Whether edits were captured that are not sealed yet.
   package func hasUnsealedEdits() throws -> Bool { try !outbox.isEmpty() }
 }

@@ -29,6 +29,8 @@ extension Replica {
 
   /// Refuses a batch after which more would wait than is allowed (R8).
   private func boundWaiting() throws {
+    // What waits behind a held changeset waits for a person, however long that takes.
+    guard held.isEmpty else { return }
     let waiting = try connection.integer("SELECT count(*) FROM sync_changeset WHERE state = 0") ?? 0
     guard waiting <= Limits.waitingChangesets else {
       throw Violation(.overLimit, "More than \(Limits.waitingChangesets) changesets wait for what they depend on.")
@@ -59,6 +61,7 @@ extension Replica {
       body: packed)
     try replicas.update(name.replica, on: connection) { $0.received = name.sequence }
     try remember(changeset.stamp, now: now)
+    try noteApprovals(in: changeset)
     return (header.position, changeset)
   }
 
@@ -124,6 +127,7 @@ extension Replica {
       progress = false
       for entry in replicas.sorted where entry.applied < entry.received {
         while let chain = try nextChain(of: entry.id) {
+          if try brake(chain, by: entry.device, fresh: fresh) { break }
           for header in chain {
             let changeset = try fresh[header.position] ?? body(of: header)
             try apply(changeset, header: header)
@@ -146,7 +150,7 @@ extension Replica {
     while sequence < entry.received {
       sequence += 1
       guard let header = try log.header(of: ChangesetName(replica: id, sequence: sequence), replicas: replicas),
-        try isReady(header)
+        try isReady(header), !held.contains(header.name)
       else { return nil }
       chain.append(header)
       if !header.continues { return chain }
@@ -169,7 +173,7 @@ extension Replica {
     return true
   }
 
-  private func body(of header: ChangesetHeader) throws -> Changeset {
+  func body(of header: ChangesetHeader) throws -> Changeset {
     guard let packed = try log.body(at: header.position) else {
       throw ReplicaError(.corrupt, "The changeset \(header.name) waits in the log without its contents.")
     }

@@ -37,15 +37,18 @@ extension Replica {
 
   /// Brings a deleted record back with all its fields; throws if it lives or was never here.
   package func restore(_ key: RecordKey, now: Instant) throws {
-    try write {
-      let table = try requireTable(key.type)
-      try requireSealed(key, number: table.number)
-      guard let state = try self.state(of: key), state.life > 0 else {
-        throw ReplicaError(.notFound, "There never was a \(key.type) \(key.id) here.")
-      }
-      guard !state.isAlive else { throw ReplicaError(.badValue, "The \(key.type) \(key.id) is not deleted.") }
-      try makeAgain(row(of: state, table: table), key, table: table, now: now)
+    try write { try bringBack(key, now: now) }
+  }
+
+  /// As ``restore(_:now:)``, inside a transaction.
+  func bringBack(_ key: RecordKey, now: Instant) throws {
+    let table = try requireTable(key.type)
+    try requireSealed(key, number: table.number)
+    guard let state = try self.state(of: key), state.life > 0 else {
+      throw ReplicaError(.notFound, "There never was a \(key.type) \(key.id) here.")
     }
+    guard !state.isAlive else { throw ReplicaError(.badValue, "The \(key.type) \(key.id) is not deleted.") }
+    try makeAgain(row(of: state, table: table), key, table: table, now: now)
   }
 
   /// Undoes one change by a new one: its field gets the value from before; a deletion is undone by restoring.

@@ -16,6 +16,13 @@ extension Replica {
   package func unsealedCount() throws -> Int64 { try outbox.count() }
 
   func sealInTransaction(now: Instant) throws -> Bool {
+    let sealed = try sealCaptured(now: now)
+    guard try carryOutDecisions(now: now) else { return sealed }
+    _ = try sealCaptured(now: now)
+    return true
+  }
+
+  private func sealCaptured(now: Instant) throws -> Bool {
     var sealed = false
     while true {
       let rows = try outbox.chunk()
@@ -121,7 +128,7 @@ extension Replica {
   }
 
   /// Builds, signs and stores the changeset.
-  private func appendOwn(
+  func appendOwn(
     _ edits: [EditReader.Edit], editedAt: Instant, continues: Bool, overwritten: Stamp?, now: Instant
   ) throws -> ChangesetHeader {
     let origin = ReplicaOrigin(device: identity.device, nonce: try facts.identifier128(.nonce))

@@ -28,6 +28,10 @@ package final class Replica {
   /// The clock as it was last told; only for sealing that a reader asks for.
   package var lastNow = Instant(milliseconds: 0)
   var digestCache: StoreDigest?
+  /// Changesets whose deletions wait for approval.
+  var held: Set<ChangesetName> = []
+  /// What each member deleted just now.
+  var tallies: [MemberID: DeletionTally] = [:]
   /// How many changes of the changeset at hand were written into the history: part of a change's name.
   var changesInChangeset = 0
   /// Whether a replica turned out to have branches, in the transaction at hand.
@@ -61,6 +65,7 @@ package final class Replica {
     membershipLog = try Self.loadMembership(connection, household: identity.household, cryptography: cryptography)
     membershipState = MembershipEvaluation.state(of: membershipLog)
     registry = try TypeRegistry(schema: membershipState.schema, connection: connection)
+    held = try readHeld()
   }
 
   /// Settings of the engine's connection: durable commits, and triggers off so that sync is never captured.
@@ -117,6 +122,13 @@ package final class Replica {
     return replica
   }
 
+  /// Copies a replica as of one moment into a new file, also while a node works with it.
+  package static func copy(_ path: String, to target: String) throws {
+    let connection = try Connection(path: path, mode: .readWrite)
+    defer { connection.close() }
+    try connection.run("VACUUM INTO ?", .text(target))
+  }
+
   /// Closes the file; nothing may be called afterwards.
   package func close() {
     servedSnapshots = [:]
@@ -151,6 +163,8 @@ package final class Replica {
     membershipState = MembershipEvaluation.state(of: membershipLog)
     registry = try TypeRegistry(schema: membershipState.schema, connection: connection)
     digestCache = nil
+    held = try readHeld()
+    tallies = [:]
   }
 }
 

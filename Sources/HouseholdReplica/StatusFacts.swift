@@ -7,6 +7,8 @@ package struct StatusFacts: Sendable {
   package var recordCounts: [(type: String, count: Int64)]
   package var unsealed: Int64
   package var waiting: Int64
+  /// Changesets whose deletions wait for a decision.
+  package var held: Int64
   package var needsSnapshot: Bool
   /// The digest of the records as of the applied vector, if the node has computed it since the last change.
   package var digest: [UInt8]?
@@ -67,6 +69,7 @@ package struct StatusFacts: Sendable {
       identity: identity, membership: membership, recordCounts: [],
       unsealed: try connection.integer("SELECT count(*) FROM sync_outbox") ?? 0,
       waiting: try connection.integer("SELECT count(*) FROM sync_changeset WHERE state = 0") ?? 0,
+      held: try connection.integer("SELECT count(*) FROM sync_changeset WHERE state = 2") ?? 0,
       needsSnapshot: try facts.integer(.needsSnapshot) == 1,
       digest: try Replica.keptDigest(
         facts, of: Replica.digestKey(replicas.vectors.applied, membership.heads, cryptography)),
@@ -87,7 +90,7 @@ package struct StatusFacts: Sendable {
     if !membership.admits(identity.device) { result.ending = Self.ending(of: identity, in: log, membership) }
     let known = Set(membership.schema.types.map(\.name))
     for (name, number) in try TypeRegistry(schema: membership.schema, connection: connection).all
-    where !known.contains(name) {
+    where !known.contains(name) && !name.hasPrefix("sync_") {
       result.parked +=
         try connection.integer(
           "SELECT count(*) FROM sync_record WHERE type = ?", .integer(number)) ?? 0

@@ -223,6 +223,8 @@ package final class World {
     case .forkSuspected(let replica, let peer):
       trace.add("\(device.name) finds a fork of \(replica) at \(name(of: peer))")
     case .cloneSuspected(let peer): trace.add("\(device.name) suspects a clone of \(name(of: peer))")
+    case .withheld(let list, let peer):
+      if !list.isEmpty { trace.add("\(name(of: peer)) keeps \(list.count) replicas' changes from its records") }
     case .removedHere: trace.add("\(device.name) is removed")
     case .snapshotAdopted(let peer): trace.add("\(device.name) has a snapshot of \(name(of: peer))")
     case .received(let count, let peer): trace.add("\(device.name) received \(count) from \(name(of: peer))")

@@ -26,6 +26,8 @@ package enum SessionReport: Hashable, Sendable {
   case snapshotAdopted(from: DeviceID)
   /// Membership entries that were new here came from the peer.
   case membershipReceived(from: DeviceID)
+  /// What the peer has stored and keeps from its records, of all authors.
+  case withheld([Withheld], by: DeviceID)
   /// Equal vectors and heads, and yet different digests (R5).
   case diverged(DeviceID)
   /// The peer names another hash for the newest changeset of a replica than we have (D4).

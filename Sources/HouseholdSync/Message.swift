@@ -34,6 +34,8 @@ package enum Message: Hashable, Sendable {
   case branchQuestion([Dependency])
   /// Up to here I have your branch.
   case branchAnswer(ChangesetName)
+  /// What I have stored and keep from my records.
+  case withheld([Withheld])
 
   /// The kinds, by their frame type: below 0x40 control, from there on data.
   package enum Kind: UInt8, CaseIterable, Sendable {
@@ -51,8 +53,9 @@ package enum Message: Hashable, Sendable {
     case subscribe = 0x43
     case batch = 0x44
     case snapshotPage = 0x45
-    case branchQuestion = 0x46
-    case branchAnswer = 0x47
+    case branchQuestion = 0x47
+    case branchAnswer = 0x48
+    case withheld = 0x46
 
     /// Whether the payload may be longer than a control frame.
     package var isData: Bool { rawValue >= 0x40 }
@@ -77,6 +80,7 @@ package enum Message: Hashable, Sendable {
     case .snapshotPage: .snapshotPage
     case .branchQuestion: .branchQuestion
     case .branchAnswer: .branchAnswer
+    case .withheld: .withheld
     }
   }
 }

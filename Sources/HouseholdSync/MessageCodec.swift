@@ -49,6 +49,7 @@ package enum MessageCodec {
     case .branchAnswer(let name):
       writer.identifier(name.replica)
       writer.varint(name.sequence)
+    case .withheld(let list): writer.withheld(list)
     }
     return writer.bytes
   }
@@ -111,6 +112,7 @@ package enum MessageCodec {
       return .branchQuestion(points)
     case .branchAnswer:
       return .branchAnswer(ChangesetName(replica: try reader.identifier128(), sequence: try reader.varint()))
+    case .withheld: return .withheld(try reader.withheld())
     }
   }
 

@@ -34,6 +34,15 @@ extension ByteWriter {
     }
   }
 
+  mutating func withheld(_ list: [Withheld]) {
+    varint(list.count)
+    for item in list {
+      identifier(item.replica)
+      varint(item.first)
+      byte(item.reason.rawValue)
+    }
+  }
+
   mutating func subscription(_ subscription: Subscription) {
     let cursor: [UInt8]?
     let id: SnapshotID?
@@ -72,6 +81,17 @@ extension ByteWriter {
 }
 
 extension ByteReader {
+  mutating func withheld() throws(DecodingViolation) -> [Withheld] {
+    var list: [Withheld] = []
+    for _ in 0..<(try count(limit: Limits.vectorEntries)) {
+      let replica: ReplicaID = try identifier128()
+      let first = try sequence()
+      guard let reason = Withheld.Reason(rawValue: try byte()) else { throw .malformed("an unknown reason") }
+      list.append(Withheld(replica: replica, first: first, reason: reason))
+    }
+    return list
+  }
+
   /// So many yes-or-no facts; bits beyond them must be zero.
   mutating func flags(_ count: Int) throws(DecodingViolation) -> [Bool] {
     let bits = try byte()

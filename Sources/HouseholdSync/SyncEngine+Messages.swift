@@ -45,6 +45,7 @@ extension SyncEngine {
     case .snapshotPage(let part): try receive(part, payloadBytes: payloadBytes, on: link, moment)
     case .branchQuestion(let points): try answer(points, on: link, moment)
     case .branchAnswer(let name): try receiveBranchAnswer(name, on: link, moment)
+    case .withheld(let list): report(.withheld(list, by: session.device))
     }
   }
 

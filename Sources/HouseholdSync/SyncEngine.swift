@@ -18,6 +18,8 @@ package final class SyncEngine {
   var offers = LiveOffers()
   /// The store's vectors as of the last look.
   var vectors = StoreVectors(received: VersionVector(), applied: VersionVector(), base: VersionVector())
+  /// What the store keeps from its records, as of the last look.
+  private var withheld: [Withheld] = []
   /// Replicas under which this device sealed since the engine was made.
   var ownReplicas: Set<ReplicaID> = []
   /// The base that peers were told of.
@@ -123,6 +125,7 @@ package final class SyncEngine {
     do {
       ownReplicas.insert(moment.store.replica)
       if logChanged { vectors = try moment.store.vectors() }
+      if logChanged || membershipChanged { withheld = try moment.store.withheld() }
       if logChanged || membershipChanged { try spreadMembership(moment) }
       membershipChanged = false
     } catch {
@@ -130,6 +133,7 @@ package final class SyncEngine {
       return
     }
     announceBase(moment)
+    tellWithheld()
     if logChanged {
       for link in links { sessions[link]?.outgoing.mayHaveMore = true }
       logChanged = false
@@ -139,6 +143,15 @@ package final class SyncEngine {
     for link in links { guarded(link, moment) { try pump(link, moment) } }
     reportSynced()
     if logChanged || membershipChanged { settle(moment) }
+  }
+
+  /// Tells authors what is kept from the records here: to have it stored is not all that they want to know.
+  private func tellWithheld() {
+    for link in links {
+      guard let session = sessions[link], session.phase == .inUse, session.toldWithheld != withheld else { continue }
+      sessions[link]?.toldWithheld = withheld
+      send(.withheld(withheld), on: link)
+    }
   }
 
   /// Reports each session that has just come to have everything both ways.

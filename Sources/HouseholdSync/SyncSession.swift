@@ -31,6 +31,8 @@ struct SyncSession {
   var searches: [ReplicaID: BranchSearch] = [:]
   /// What the peer has under a name that is known here, beyond what is here: more of it, or another branch.
   var unplaced: [Dependency] = []
+  /// What the peer was told that we keep from our records; nil before it was told anything.
+  var toldWithheld: [Withheld]?
   var outgoing = OutgoingStream()
   var incoming = IncomingStream()
   /// Whether a newer link to the same device waits for this one to prove that it is dead (D12).

@@ -23,6 +23,8 @@ final class MemoryStore: RecordStore {
   var needsSnapshot: Bool
   private var staged: (id: SnapshotID, pages: [SnapshotPage])?
   private(set) var openSnapshots = 0
+  /// What is kept from the records.
+  var kept: [Withheld] = []
   /// What the next write throws.
   var fault: (any Error)?
   /// Whether the digest is wrong on purpose.
@@ -208,6 +210,8 @@ final class MemoryStore: RecordStore {
     let named: SnapshotID = testHash(snapshotContent.flatMap { $0.1.bytes })
     return SnapshotOffer(id: named, position: try logEnd(), applied: vector, resumes: id == named)
   }
+
+  func withheld() throws -> [Withheld] { kept }
 
   func snapshotPage(_ id: SnapshotID, after cursor: [UInt8]) throws -> SnapshotPage {
     let index = cursor.first.map(Int.init) ?? 0

@@ -51,6 +51,10 @@ struct MessageCodecTests {
       SnapshotPart(
         subscription: 1, id: id256(7), token: ChangeToken(bytes: [9]),
         page: SnapshotPage(cursor: [1], isLast: true, content: [2, 3]))),
+    .withheld([
+      Withheld(replica: id128(1), first: 7, reason: .held), Withheld(replica: id128(2), first: 300, reason: .rejected),
+    ]),
+    .withheld([]),
   ]
 
   /// Frame type and payload of each sample, `-` for none.
@@ -80,6 +84,8 @@ struct MessageCodecTests {
     44 0301010902010101010101010101010101010101010502020202020202020202020202020202ac02020200010101
     44 0401030303030303030303030303030303030000
     45 0301070707070707070707070707070707070707070707070707070707070707070701090101020203
+    46 0201010101010101010101010101010101070102020202020202020202020202020202ac0202
+    46 00
     """.split(separator: "\n").map(String.init)
 
   @Test func `every message has the bytes that are pinned (P3)`() {
