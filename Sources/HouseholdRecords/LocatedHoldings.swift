@@ -37,6 +37,8 @@ extension RecordStore {
 
   package func isOwn(_ replica: ReplicaID) -> Bool { replica == self.replica }
 
+  package var forkCount: Int { 0 }
+
   package func branches(of replica: ReplicaID) throws -> [ReplicaID] { [replica] }
 
   package func points(

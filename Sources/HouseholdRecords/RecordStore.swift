@@ -44,6 +44,8 @@ package protocol RecordStore: AnyObject {
   func locate(_ holdings: [Dependency]) throws -> LocatedHoldings
   /// The names of all branches of the replica that this name belongs to, as they are known here; itself if it has none.
   func branches(of replica: ReplicaID) throws -> [ReplicaID]
+  /// How many branches were found since the store was opened.
+  var forkCount: Int { get }
   /// Evenly spaced changesets of a branch with seqs between the two, the last one included; at most `limit`.
   func points(of replica: ReplicaID, after low: UInt64, before high: UInt64, limit: Int) throws -> [Dependency]
 

@@ -55,6 +55,7 @@ extension Replica {
     branch.parent = parent.number
     branch.fork = fork
     hasForked = true
+    forkCount += 1
     if kept.hash < hash {
       (branch.id, branch.first) = (Self.name(ofBranch: hash), hash)
       (branch.received, branch.applied, branch.base) = (fork, fork, fork)

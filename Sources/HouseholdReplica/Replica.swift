@@ -36,6 +36,7 @@ package final class Replica {
   var changesInChangeset = 0
   /// Whether a replica turned out to have branches, in the transaction at hand.
   var hasForked = false
+  package internal(set) var forkCount = 0
   /// While a snapshot is put in place: the branches that have another name here, each with its last changeset.
   var grafts: [ReplicaID: ChangesetName] = [:]
   /// Where new replica ids come from.

@@ -162,11 +162,11 @@ extension SyncEngine {
   }
 
   private func adopt(_ id: SnapshotID, token: ChangeToken, from session: SyncSession, _ moment: Moment) throws {
-    let before = moment.store.incarnation
+    let before = moment.store.forkCount
     try moment.store.adoptSnapshot(id, from: session.device, token: token, now: moment.wall)
     vectors = try moment.store.vectors()
     logChanged = true
     report(.snapshotAdopted(from: session.device))
-    if moment.store.incarnation != before { restartSessions(moment) }
+    if moment.store.forkCount != before { restartSessions(moment) }
   }
 }
