@@ -82,7 +82,8 @@ struct Administration {
     return .device(device)
   }
 
-  private func requireOwner() throws {
+  /// Throws unless this device's member is an owner.
+  func requireOwner() throws {
     guard membership.members[replica.identity.member]?.role == .owner else {
       throw NodeError(.notAllowed, "Only an owner can do this.", remedy: "Ask an owner: household members shows them.")
     }

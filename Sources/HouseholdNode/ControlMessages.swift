@@ -16,6 +16,8 @@ package enum ControlRequest: Codable, Hashable, Sendable {
   case retire(String)
   /// Another name for a member or device.
   case rename(String, to: String)
+  /// Add the types and fields of a manifest to the household's schema.
+  case upgradeSchema(manifest: String)
 }
 
 /// What the node answers.

@@ -40,7 +40,7 @@ final class ControlSocket: @unchecked Sendable {
   private var isStopped = false
 
   /// The largest request and the most commands at one time: what they need, and little to attack.
-  private static let requestBytes = 64 << 10
+  private static let requestBytes = 1 << 20
   private static let connectionLimit = 64
 
   /// Listens from now on; on the loop only.

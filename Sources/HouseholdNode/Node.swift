@@ -199,6 +199,10 @@ package final class Node: @unchecked Sendable {
       case .cancel(let code):
         try desk.cancel(code: try InvitationCode(code), now: SystemClock.now)
         return .done
+      case .upgradeSchema(let manifest):
+        return try administer {
+          try $0.upgradeSchema(manifest, directory: configuration.directory, now: SystemClock.now)
+        }
       case .remove(let word): return try administer { try $0.remove(word, now: SystemClock.now) }
       case .retire(let word): return try administer { try $0.retire(word, now: SystemClock.now) }
       case .rename(let word, let name): return try administer { try $0.rename(word, to: name, now: SystemClock.now) }

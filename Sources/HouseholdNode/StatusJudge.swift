@@ -179,7 +179,11 @@ package struct StatusJudge {
         "quarantined", .degraded, "\(facts.quarantined) records hold a value that their field cannot hold.",
         remedy: "Write the field anew, on any device.")
     }
-    if facts.parked > 0 {
+    if let version = facts.membership.unreadableSchema {
+      add(
+        "schemaBehind", .degraded, "The household uses version \(version) of a schema that needs a newer program.",
+        remedy: "Update household on this device; what it cannot show yet is kept and passed on.")
+    } else if facts.parked > 0 {
       add(
         "parked", .degraded, "\(facts.parked) records are of a type that this device does not know.",
         remedy: "Update household on this device.")

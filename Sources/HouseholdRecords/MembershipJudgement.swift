@@ -44,6 +44,8 @@ struct MembershipJudgement {
   /// The join that used each invite.
   var uses: [Int: Int] = [:]
   var schema: Schema = .empty
+  /// The newest version of a schema that needs a newer program.
+  var unreadableSchema: UInt64?
   var acts: [Act] = []
   var losses: [Loss] = []
   var namesGiven = 0
@@ -161,6 +163,7 @@ struct MembershipJudgement {
   /// The result, after all were judged.
   func state(heads: [EntryHash]) -> MembershipState {
     var state = MembershipState(genesis: genesis, schema: schema, heads: heads)
+    state.unreadableSchema = unreadableSchema
     for (number, invite) in invites { state.invites[graph.entries[number].hash] = invite }
     for (invite, join) in uses { state.joins[graph.entries[invite].hash] = graph.entries[join].hash }
     // Those who belong keep their names before those who do not.

@@ -49,6 +49,8 @@ package struct MembershipState: Hashable, Sendable {
   package var joins: [EntryHash: EntryHash]
   /// The newest schema; empty before the first.
   package var schema: Schema
+  /// The newest version of a schema in the log that needs a newer program than this; nil if there is none.
+  package var unreadableSchema: UInt64?
   /// The entries that no other names, ascending.
   package var heads: [EntryHash]
 

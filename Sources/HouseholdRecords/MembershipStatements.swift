@@ -24,8 +24,11 @@ extension MembershipJudgement {
     case .join(let join): return admit(join, act)
     case .rename(let rename): return self.rename(rename, act)
     case .schema(let schema):
-      guard schema.isReadable else { return false }
-      if schema.version > self.schema.version { self.schema = schema }
+      guard schema.isReadable else {
+        unreadableSchema = max(unreadableSchema ?? 0, schema.version)
+        return false
+      }
+      self.schema = self.schema.extended(by: schema)
       return true
     case .role(let change): return self.change(change, act)
     case .removal(let removal):

@@ -42,7 +42,8 @@ package struct Schema: Hashable, Sendable, Codable {
 package struct RecordType: Hashable, Sendable, Codable {
   package var name: String
   package var fields: [FieldDefinition]
-  /// Fields that win or lose together, such as an amount and its currency.
+  /// Fields that win or lose together, such as an amount and its currency; with `lastWriterWins` the fields of its one
+  /// cell, or none for all.
   package var together: [[String]]
   /// What makes two records the same thing.
   package var unique: [UniqueRule]
@@ -82,7 +83,7 @@ package struct RecordType: Hashable, Sendable, Codable {
 
   /// The names of the fields that are one cell with this one, in the schema's order; the first names the cell.
   package func cellFields(of field: String) -> [String] {
-    if strategy == "lastWriterWins" { return fields.map(\.name) }
+    if strategy == "lastWriterWins" && together.isEmpty { return fields.map(\.name) }
     return together.first { $0.contains(field) } ?? [field]
   }
 

@@ -42,8 +42,10 @@ extension Replica {
       membershipState = MembershipEvaluation.state(of: log)
       try writeNames()
       if membershipState.schema != before.schema {
+        let earlier = registry
         try SchemaTables.adopt(membershipState.schema, on: connection)
         registry = try TypeRegistry(schema: membershipState.schema, connection: connection)
+        try showParked(earlier: earlier)
       }
       digestCache = nil
       return true

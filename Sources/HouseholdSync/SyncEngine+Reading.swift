@@ -82,9 +82,7 @@ extension SyncEngine {
     if !batch.changesets.isEmpty || token != nil {
       try store(batch.changesets, token: token, from: session, moment)
     }
-    if let session = sessions[link] {
-      sessions[link]?.known = try bounded(session.known, with: withoutForks(batch.reaches, session))
-    }
+    if let session = sessions[link] { try learn(batch.reaches, from: session, moment) }
     acknowledge(payloadBytes, on: link)
     if let replica = batch.answers {
       if !batch.more { finishAsk(replica, on: link) }

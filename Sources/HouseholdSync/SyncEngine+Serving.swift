@@ -38,7 +38,9 @@ extension SyncEngine {
     session.outgoing.subscription = subscription.number
     session.outgoing.state = .idle
     session.outgoing.promised = session.outgoing.said
-    session.known = try bounded(session.known, with: withoutForks(subscription.received, session))
+    sessions[link] = session
+    try learn(subscription.received, from: session, moment)
+    session.known = sessions[link]?.known ?? session.known
     sessions[link] = session
     let offer = try snapshot(for: subscription.snapshot, moment)
     // A snapshot is begun at a sealed state: local edits may have become changesets that others wait for.
@@ -105,10 +107,11 @@ extension SyncEngine {
   func learn(_ vector: VersionVector, from session: SyncSession, _ moment: Moment) throws {
     let vector = withoutForks(vector, session)
     guard !session.known.covers(vector) else { return }
-    sessions[session.link]?.known = try bounded(session.known, with: vector)
+    let known = try bounded(session.known, with: vector)
     if vector.entries.contains(where: { $0.value > session.known[$0.key] && isOwn($0.key, moment) }) {
       try moment.store.acknowledge(vector, by: session.device, at: moment.wall)
     }
+    sessions[session.link]?.known = known
   }
 
   /// Whether this device began the replica, in this run or before.

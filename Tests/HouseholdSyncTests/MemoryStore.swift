@@ -257,7 +257,8 @@ final class MemoryStore: RecordStore {
     vector.merge(applied)
     log.removeAll { applied.contains($0.name) }
     renumber()
-    records = [peer: PeerRecord(token: token, acknowledged: records[peer]?.acknowledged ?? VersionVector())]
+    records = records.mapValues { PeerRecord(token: nil, acknowledged: $0.acknowledged) }
+    records[peer, default: PeerRecord()].token = token
     self.staged = nil
     needsSnapshot = false
     adoptions += 1

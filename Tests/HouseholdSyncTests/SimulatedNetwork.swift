@@ -226,6 +226,15 @@ final class SimulatedNetwork {
       if try node.store.membership().heads != nodes[0].store.membership().heads {
         return "node \(index) has other membership heads than node 0"
       }
+      // What status says of a peer is what the store remembers of it: it must not lag behind.
+      let own = node.store.replica
+      for peer in node.engine.peers where peer.isInUse {
+        let counted = try node.store.peer(peer.device).acknowledged[own]
+        let written = try node.store.vectors().received[own]
+        guard counted >= written else {
+          return "node \(index) counts \(counted) of its \(written) changesets at \(peer.device)"
+        }
+      }
     }
     return nil
   }
