@@ -17,8 +17,8 @@ package enum CommandLineTool {
       StatusCommand(), TypesCommand(), SchemaCommand(), ListCommand(), GetCommand(), PutCommand(), DeleteCommand(),
       HistoryCommand(), RevertCommand(), RestoreCommand(), ConflictsCommand(), ResolveCommand(),
       HeldCommand(), DecideCommand.approve, DecideCommand.reject, RejectedCommand(),
-      ImportCommand(), ExportCommand(), ReportCommand(), RecurringCommand(), AliasCommand(), SelftestCommand(),
-      CompletionsCommand(), HelpCommand(), VersionCommand(),
+      ImportCommand(), ExportCommand(), ReportCommand(), RecurringCommand(), AliasCommand(), BackupCommand(),
+      RecoverCommand(), SelftestCommand(), CompletionsCommand(), HelpCommand(), VersionCommand(),
     ] + LaterCommand.all
 
   /// Runs with the words and descriptors of this process and returns what it should exit with.

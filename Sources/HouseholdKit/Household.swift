@@ -199,6 +199,12 @@ package enum HouseholdStatus {
     return live
   }
 
+  /// Whether there is another active device in the household.
+  package static func hasOthers(_ directory: DataDirectory) throws -> Bool {
+    let (state, device, _) = try membership(directory)
+    return state.devices.values.contains { $0.id != device && state.admits($0.id) }
+  }
+
   /// Who belongs to the household, as the file says.
   package static func membership(
     _ directory: DataDirectory

@@ -31,6 +31,8 @@ package struct LiveFacts: Codable, Hashable, Sendable {
     package var contact: PeerContact
     /// The peer has other records though it has the same changesets (R5).
     package var diverged: Bool
+    /// Two nodes with the identity of this device are connected.
+    package var cloned: Bool
   }
 }
 
@@ -44,6 +46,8 @@ package struct PeerContact: Codable, Hashable, Sendable {
   package var bytesReceived: UInt64 = 0
   package var changesSent: UInt64 = 0
   package var changesReceived: UInt64 = 0
+  /// When two nodes had the identity of this device, in milliseconds since 1970.
+  package var clonedAt: Int64?
   /// Whether changesets of this device wait there until somebody approves them.
   package var heldThere: Bool?
   /// Whether it refuses changesets of this device.

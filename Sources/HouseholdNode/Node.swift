@@ -75,13 +75,15 @@ package final class Node: @unchecked Sendable {
         .keys, "The replica belongs to another device than the keys beside it.",
         remedy: "Restore both from one copy, or pair this device again.")
     }
+    let witness = Witness(configuration.directory, log: configuration.log)
+    try NodeError.guarding { [replica] in try witness.check(replica, now: SystemClock.now) }
     work = try EventLoop()
     linkLoop = try EventLoop()
     links = LinkSet(loop: linkLoop, context: try keys.context())
     var random = SecureRandom()
     driver = try SyncDriver(
       loop: work, replica: replica, bootNonce: .random(from: &random), programVersion: configuration.version,
-      log: configuration.log)
+      log: configuration.log, witness: witness)
     desk = try InvitationDesk(replica: replica, keys: keys)
     pairing = PairingHost(desk: desk, hostPublicKey: keys.device.publicKey, log: configuration.log)
     mailbox = LinkMailbox(driver: driver, pairing: pairing)

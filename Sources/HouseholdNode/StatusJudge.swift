@@ -4,11 +4,11 @@ package import HouseholdReplica
 
 /// Judges sync health from what the file says and what the running node says; pure, so that it can be tested.
 package struct StatusJudge {
-  private let facts: StatusFacts
-  private let live: LiveFacts?
-  private let now: Instant
+  let facts: StatusFacts
+  let live: LiveFacts?
+  let now: Instant
   private let disk: DiskFacts
-  private var findings: [StatusReport.Finding] = []
+  var findings: [StatusReport.Finding] = []
 
   /// How long a partner may be away before it needs attention, in milliseconds: three days.
   static let silenceMilliseconds: Int64 = 3 * 86_400_000
@@ -31,7 +31,7 @@ package struct StatusJudge {
   }
 
   /// The devices that should have everything: all active ones but this one, in the order of their names.
-  private var others: [MembershipState.Device] {
+  var others: [MembershipState.Device] {
     guard facts.membership.admits(facts.identity.device) else { return [] }
     return facts.membership.devices.values
       .filter { $0.id != facts.identity.device && $0.state == .active && facts.membership.admits($0.id) }
@@ -48,7 +48,8 @@ package struct StatusJudge {
     for peer in peers { judge(peer) }
     judgeChanges(unacknowledged: unacknowledged)
     judgeHiddenTwins()
-    let worst = findings.filter { $0.severity != "information" }.max { Self.rank($0) < Self.rank($1) }
+    judgeCopies()
+    let worst = findings.filter { $0.severity != Self.information }.max { Self.rank($0) < Self.rank($1) }
     let verdict = worst.flatMap { StatusReport.Verdict(rawValue: $0.severity) } ?? .inSync
     let own = facts.membership.devices[facts.identity.device]
     let member = facts.membership.members[facts.identity.member]
@@ -88,11 +89,13 @@ package struct StatusJudge {
     return "All changes are on every device, as of the last contact."
   }
 
+  static let information = "information"
+
   private static func rank(_ finding: StatusReport.Finding) -> Int {
-    ["information", "pending", "degraded", "broken"].firstIndex(of: finding.severity) ?? 0
+    [information, "pending", "degraded", "broken"].firstIndex(of: finding.severity) ?? 0
   }
 
-  private mutating func add(
+  mutating func add(
     _ code: String, _ severity: StatusReport.Verdict, subject: String = "this device", _ summary: String,
     remedy: String
   ) {
@@ -254,7 +257,7 @@ package struct StatusJudge {
 
   // MARK: Peers
 
-  private func contact(of device: DeviceID) -> PeerContact {
+  func contact(of device: DeviceID) -> PeerContact {
     if let told = live?.peers[device.description] { return told.contact }
     guard let text = facts.peers[device]?.contact else { return PeerContact() }
     do {

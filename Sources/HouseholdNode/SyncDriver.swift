@@ -33,7 +33,12 @@ final class SyncDriver: @unchecked Sendable {
   /// Called when edits were made here while some peer is not connected.
   var onLocalEdit: () -> Void = {}
 
-  init(loop: EventLoop, replica: Replica, bootNonce: BootNonce, programVersion: String, log: Log) throws {
+  private let witness: Witness
+
+  init(
+    loop: EventLoop, replica: Replica, bootNonce: BootNonce, programVersion: String, log: Log, witness: Witness
+  ) throws {
+    self.witness = witness
     self.loop = loop
     self.replica = replica
     self.log = log
@@ -148,7 +153,14 @@ final class SyncDriver: @unchecked Sendable {
   private func handle(_ event: Event) {
     guard !isStopped else { return }
     if event != .tick { quietSeconds = 0 }
-    for effect in engine.handle(event, store: replica, wall: SystemClock.now, tick: EventLoop.now) { obey(effect) }
+    let effects = engine.handle(event, store: replica, wall: SystemClock.now, tick: EventLoop.now)
+    do {
+      // Before what was sealed can leave.
+      try witness.keep(replica)
+    } catch {
+      storeFailed(error)
+    }
+    for effect in effects { obey(effect) }
   }
 
   private func obey(_ effect: Effect) {
@@ -182,6 +194,11 @@ final class SyncDriver: @unchecked Sendable {
       onConnected(peer.device)
     case .synced(let device):
       storeWorks()
+      do {
+        try replica.caughtUp()
+      } catch {
+        storeFailed(error)
+      }
       change(device) { $0.lastError = nil }
       remember(device, completedSync: true)
     case .acknowledged(let device): diverged.remove(device)
@@ -199,7 +216,9 @@ final class SyncDriver: @unchecked Sendable {
     case .withheld(let list, let device): take(list, from: device)
     case .forkSuspected(let replica, let device):
       log.note("fork suspected", ["replica": "\(replica)", "peer": short(device)])
-    case .cloneSuspected(let device): log.note("clone suspected", ["peer": short(device)])
+    case .cloneSuspected(let device):
+      log.note("clone suspected", ["peer": short(device)])
+      change(device) { $0.clonedAt = SystemClock.now.milliseconds }
     case .storeFailed(let text):
       log.note("the store failed", ["error": text])
       // The engine knows the store's errors only as texts; the store knows what it was.
@@ -209,7 +228,7 @@ final class SyncDriver: @unchecked Sendable {
       log.note("a peer broke a rule", ["peer": short(device), "violation": violation.description])
     case .removedHere: log.note("this device belongs to the household no longer", [:])
     case .closed(_, let device, let goodbye, let byPeer):
-      guard goodbye.code != .duplicate else { return }
+      guard goodbye.code != .duplicate, goodbye.code != .branches else { return }
       if goodbye.code != .shuttingDown { change(device) { $0.lastError = goodbye.sentence } }
       log.note("session ended", ["peer": short(device), "byPeer": "\(byPeer)", "reason": goodbye.sentence])
     }
@@ -278,6 +297,7 @@ final class SyncDriver: @unchecked Sendable {
   func livePeers() throws -> [String: LiveFacts.Peer] {
     let received = try replica.vectors().received
     let sessions = Dictionary(engine.peers.map { ($0.device, $0) }) { old, new in new.isInUse ? new : old }
+    let clones = liveClones()
     var peers: [String: LiveFacts.Peer] = [:]
     for device in Set(contacts.keys).union(sessions.keys).sorted() {
       let session = sessions[device]
@@ -291,9 +311,17 @@ final class SyncDriver: @unchecked Sendable {
       peers[device.description] = LiveFacts.Peer(
         connected: session?.isInUse ?? false, address: link?.address.description,
         missingHere: session?.received.excess(over: received) ?? 0, synced: session?.isSynced ?? false,
-        contact: contact, diverged: diverged.contains(device))
+        contact: contact, diverged: diverged.contains(device), cloned: clones.contains(device))
     }
     return peers
+  }
+
+  /// Devices of which two nodes are connected.
+  private func liveClones() -> Set<DeviceID> {
+    let starts = Dictionary(grouping: engine.peers.filter(\.isInUse), by: \.device).mapValues {
+      Set($0.map(\.bootNonce))
+    }
+    return Set(starts.filter { $0.value.count > 1 }.keys)
   }
 
   /// Says goodbye to all peers; nothing is taken in afterwards.

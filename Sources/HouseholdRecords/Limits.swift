@@ -102,6 +102,13 @@ package enum Limits {
   package static let membershipPartBytes = 1 << 20
   /// The longest cursor of a snapshot, in bytes: a table, a key of the longest kind, and some.
   package static let cursorBytes = 4096
+  /// The changesets that one question for a fork names: three questions find it among a quarter of a million.
+  package static let branchPoints = 64
+  /// The newest changesets of a replica whose headers a snapshot carries, so that whoever has only a snapshot can tell a
+  /// restored device's branch from the other one: more than a device seals between two backups and their peers' sync.
+  package static let recentHeaders = 256
+  /// The most such headers in one snapshot, whatever the number of replicas: they must fit into one page.
+  package static let recentHeadersInAll = 8192
   /// How many records of a type that others created one member deletes without being asked (design 2.10).
   package static let freeDeletionsOfType = 10
   /// How many records of all types that others created one member deletes without being asked.

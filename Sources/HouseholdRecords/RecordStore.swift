@@ -38,6 +38,19 @@ package protocol RecordStore: AnyObject {
   func receive(_ changesets: [PackedChangeset], from peer: DeviceID, token: ChangeToken?, now: Instant) throws
     -> Reception
 
+  // MARK: Branches
+
+  /// Finds out what of a peer's holdings is here, under whatever name (D4).
+  func locate(_ holdings: [Dependency]) throws -> LocatedHoldings
+  /// The names of all branches of the replica that this name belongs to, as they are known here; itself if it has none.
+  func branches(of replica: ReplicaID) throws -> [ReplicaID]
+  /// How many branches were found since the store was opened.
+  var forkCount: Int { get }
+  /// Evenly spaced changesets of a branch with seqs between the two, the last one included; at most `limit`.
+  func points(of replica: ReplicaID, after low: UInt64, before high: UInt64, limit: Int) throws -> [Dependency]
+
+  /// Whether this device began the replica.
+  func isOwn(_ replica: ReplicaID) -> Bool
   /// What is stored here and kept from the records, ascending by replica; its authors are told.
   func withheld() throws -> [Withheld]
 
@@ -113,12 +126,17 @@ package struct LoggedChangeset: Hashable, Sendable {
   /// Whether this device sealed it, under whatever replica id.
   package var isOwn: Bool
   package var packed: PackedChangeset
+  /// Whether it is the first of a branch: then it follows on a changeset of another name (D4).
+  package var beginsBranch: Bool
 
-  package init(position: LogPosition, name: ChangesetName, isOwn: Bool, packed: PackedChangeset) {
+  package init(
+    position: LogPosition, name: ChangesetName, isOwn: Bool, packed: PackedChangeset, beginsBranch: Bool = false
+  ) {
     self.position = position
     self.name = name
     self.isOwn = isOwn
     self.packed = packed
+    self.beginsBranch = beginsBranch
   }
 }
 
@@ -147,12 +165,15 @@ package struct Reception: Sendable {
   package var vectors: StoreVectors
   /// Whether local edits were sealed on this occasion.
   package var sealed: Bool
+  /// Whether a replica turned out to have branches: names may mean something else than before (D4).
+  package var forked: Bool
 
-  package init(stored: Int, applied: Int, vectors: StoreVectors, sealed: Bool) {
+  package init(stored: Int, applied: Int, vectors: StoreVectors, sealed: Bool, forked: Bool = false) {
     self.stored = stored
     self.applied = applied
     self.vectors = vectors
     self.sealed = sealed
+    self.forked = forked
   }
 }
 

@@ -6,6 +6,8 @@ package struct Violation: Error, Hashable, Sendable, CustomStringConvertible {
     case malformed
     /// A changeset whose chain, signature or author is wrong.
     case badChangeset
+    /// A changeset that follows on one that is not here: the peer knows a branch that we do not (D4).
+    case otherBranch
     /// A membership entry whose signature, author or place is wrong.
     case badMembership
     /// More of something than is allowed.

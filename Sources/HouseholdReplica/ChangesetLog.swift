@@ -178,7 +178,9 @@ final class ChangesetLog {
         let body = PackedChangeset(bytes: statement.bytes(3))
         size += body.bytes.count
         slice.changesets.append(
-          LoggedChangeset(position: here, name: name, isOwn: replica.device == device, packed: body))
+          LoggedChangeset(
+            position: here, name: name, isOwn: replica.device == device, packed: body,
+            beginsBranch: name.sequence == replica.fork + 1))
       }
       slice.next = here
     }
@@ -191,6 +193,8 @@ final class ChangesetLog {
   ) throws -> [LoggedChangeset] {
     let statement = try connection.statement(
       "SELECT position, seq, body FROM sync_changeset WHERE replica = ? AND seq BETWEEN ? AND ? ORDER BY seq")
+    // What a branch shares with others is held under their names.
+    let first = max(first, replica.fork + 1)
     try statement.bind([
       .integer(replica.number), .integer(Int64(clamping: first)), .integer(Int64(clamping: last)),
     ])
@@ -205,7 +209,8 @@ final class ChangesetLog {
       list.append(
         LoggedChangeset(
           position: LogPosition(rawValue: UInt64(statement.integer(0))),
-          name: ChangesetName(replica: replica.id, sequence: expected), isOwn: replica.device == device, packed: body))
+          name: ChangesetName(replica: replica.id, sequence: expected), isOwn: replica.device == device, packed: body,
+          beginsBranch: expected == replica.fork + 1))
       expected += 1
     }
     return list

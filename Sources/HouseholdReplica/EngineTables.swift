@@ -51,9 +51,11 @@ enum EngineTables {
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX sync_unique_of_record ON sync_unique(type, id);
 
-    -- A replica that we heard of: whose it is, and up to which seq its changesets are received (stored here), applied
-    -- (in the cells) and in the base (no longer held one by one). `begun`: the membership heads of its first changeset,
-    -- which say what entries bind it.
+    -- A replica that we heard of, or a branch of one (D4): whose it is, and up to which seq its changesets are received
+    -- (stored here), applied (in the cells) and in the base (no longer held one by one). `root` is the replica id in the
+    -- bytes of its changesets. A branch has a `parent`, with which it shares the changesets up to the seq `fork`; `first`
+    -- is the hash of its first changeset after that. `begun`: the membership heads of the first
+    -- changeset, which say what entries bind it.
     CREATE TABLE sync_replica(
       number INTEGER PRIMARY KEY,
       id BLOB NOT NULL UNIQUE,
@@ -62,7 +64,11 @@ enum EngineTables {
       begun BLOB NOT NULL,
       received INTEGER NOT NULL,
       applied INTEGER NOT NULL,
-      base INTEGER NOT NULL
+      base INTEGER NOT NULL,
+      root BLOB NOT NULL,
+      parent INTEGER,
+      fork INTEGER NOT NULL,
+      first BLOB
     ) STRICT;
 
     -- A changeset in the order in which it came to this replica. `body` holds the author's bytes, perhaps compressed

@@ -28,6 +28,11 @@ struct Facts {
     case digest
     /// The version of the schema whose rules the index of keys was made by.
     case indexedSchema = "indexed_schema"
+    case restoredAt = "restored_at"
+    case clonedAt = "cloned_at"
+    case watchedSince = "watched_since"
+    case backupAt = "backup_at"
+    case awaitsCatchUp = "awaits_catch_up"
   }
 
   func bytes(_ name: Name) throws -> [UInt8]? {

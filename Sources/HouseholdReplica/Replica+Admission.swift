@@ -39,15 +39,20 @@ extension Replica {
 
   /// Judges a changeset that has just come, the next one of its replica; whether it counts.
   ///
-  /// - Parameter heads: the membership heads that it names.
-  func admit(_ changeset: Changeset, heads: [EntryHash], of entry: ReplicaTable.Entry) -> Bool {
-    if changeset.name.sequence == 1 {
-      admission.limits[entry.id] = admission.rights.cutoff(of: entry.id, device: entry.device, begunAt: heads)
+  /// - Parameters:
+  ///   - name: what it is called here.
+  ///   - heads: the membership heads that it names.
+  func admit(
+    _ changeset: Changeset, as name: ChangesetName, heads: [EntryHash], of entry: ReplicaTable.Entry
+  ) -> Bool {
+    if name.sequence == entry.fork + 1 {
+      let begun = entry.parent == nil ? heads : entry.begun
+      admission.limits[entry.id] = admission.rights.cutoff(of: entry.id, device: entry.device, begunAt: begun)
     }
-    guard isAdmitted(changeset.name) else { return false }
+    guard isAdmitted(name) else { return false }
     // An empty changeset only confirms, which whoever reads may do.
     if changeset.operations.isEmpty || admission.rights.mayWrite(entry.device, at: heads) { return true }
-    admission.limits[entry.id] = changeset.name.sequence - 1
+    admission.limits[entry.id] = name.sequence - 1
     return false
   }
 
@@ -74,7 +79,9 @@ extension Replica {
     for entry in replicas.sorted { try mark(entry, limit: limits[entry.id] ?? .max, out: &out) }
     held = held.filter(isAdmitted)
     if !out.names.isEmpty { try withdraw(out) }
-    for entry in replicas.sorted where limits[entry.id] ?? .max < entry.base { try forget(entry) }
+    for entry in replicas.sorted where entry.base > max(entry.fork, limits[entry.id] ?? .max) {
+      try forget(entry)
+    }
     try mintIfBound()
     _ = try applyReady()
     digestCache = nil
@@ -125,7 +132,7 @@ extension Replica {
   /// Brings states and vectors of a replica in line with its limit, and collects what must leave the cells.
   private func mark(_ entry: ReplicaTable.Entry, limit: UInt64, out: inout Withdrawn) throws {
     let last = Int64(clamping: limit)
-    let whole = min(entry.applied, try endOfTransaction(entry, atMost: limit))
+    let whole = max(entry.fork, min(entry.applied, try endOfTransaction(entry, atMost: limit)))
     if entry.applied > whole {
       try collect(entry, after: whole, into: &out)
       try replicas.update(entry.id, on: connection) { $0.applied = whole }
@@ -180,9 +187,7 @@ extension Replica {
 
   /// Goes on sealing under a new replica id.
   func mintReplica() throws {
-    guard let bytes = try connection.bytes("SELECT randomblob(16)"), let nonce = ReplicaNonce(bytes: bytes) else {
-      throw ReplicaError(.other, "SQLite gave no random bytes.")
-    }
+    let nonce = ReplicaNonce.random(from: &random)
     replica = cryptography.replicaID(device: identity.device, nonce: nonce)
     try facts.set(.replica, .bytes(replica.bytes))
     try facts.set(.nonce, .bytes(nonce.bytes))

@@ -38,7 +38,10 @@ extension Replica {
     do {
       try write {
         _ = try sealInTransaction(now: now)
+        grafts = [:]
         try adoptPages(of: id)
+        grafts = [:]
+        try settleForks()
         try facts.set(.needsSnapshot, .integer(0))
         try readmit(since: nil)
         try setToken(token, of: peer)
@@ -51,6 +54,7 @@ extension Replica {
       try write { try connection.run("DELETE FROM sync_snapshot_page") }
       throw violation
     }
+    hasForked = false
     digestCache = nil
     connection.releaseMemory()
   }
@@ -82,8 +86,7 @@ extension Replica {
       // At once, so that the records take the place of their pages in the file instead of making it longer.
       try connection.run("DELETE FROM sync_snapshot_page WHERE number = ?", .integer(number))
     }
-    guard let header else { throw Violation(.badSnapshot, "A snapshot has no first page.") }
-    for replica in header.replicas { try count(replica.last) }
+    guard header != nil else { throw Violation(.badSnapshot, "A snapshot has no first page.") }
   }
 
   private func nextPage(after number: Int64) throws -> (number: Int64, content: [UInt8])? {
@@ -101,17 +104,22 @@ extension Replica {
       throw Violation(.badSnapshot, "The snapshot is of another household.")
     }
     for replica in header.replicas {
-      let id = replica.last.name.replica
-      guard cryptography.replicaID(device: replica.origin.device, nonce: replica.origin.nonce) == id,
+      guard
+        cryptography.replicaID(device: replica.origin.device, nonce: replica.origin.nonce) == replica.root,
         membershipLog.publicKey(of: replica.origin.device) != nil
       else { throw Violation(.badSnapshot, "The snapshot names a replica that does not belong to its device.") }
-      _ = try replicas.add(id, origin: replica.origin, begun: replica.begun, on: connection)
-      _ = try know(replica.last)
     }
+    for tree in Dictionary(grouping: header.replicas, by: \.root).sorted(by: { $0.key < $1.key }) {
+      try adoptTree(tree.value.sorted { ($0.branch?.fork ?? 0, $0.depth) < ($1.branch?.fork ?? 0, $1.depth) })
+    }
+    // Before the records, whose writes are compared by what their authors had seen.
+    for replica in header.replicas { try count(replica.last) }
   }
 
-  /// The header as it is known here; it is stored if it is new.
-  private func know(_ header: ChangesetHeader) throws -> ChangesetHeader {
+  /// The header as it is known here, under whatever name; it is stored if it is new.
+  func know(_ header: ChangesetHeader) throws -> ChangesetHeader {
+    var header = header
+    if let last = grafts[header.name.replica] { header.name = try graftedName(of: header, on: last) }
     if let known = try log.header(of: header.name, replicas: replicas) {
       guard known.hash == header.hash else {
         throw Violation(.badSnapshot, "The snapshot has another changeset \(header.name) than is known here.")
@@ -126,16 +134,22 @@ extension Replica {
 
   /// Counts everything up to this changeset as received, applied and no longer held one by one.
   private func count(_ last: ChangesetHeader) throws {
-    try replicas.update(last.name.replica, on: connection) { entry in
-      entry.received = max(entry.received, last.name.sequence)
-      entry.applied = max(entry.applied, last.name.sequence)
-      entry.base = max(entry.base, last.name.sequence)
+    let name = try know(last).name
+    var (branch, reached) = (replicas[name.replica], name.sequence)
+    while let entry = branch {
+      try replicas.update(entry.id, on: connection) { entry in
+        entry.received = max(entry.received, reached)
+        entry.applied = max(entry.applied, reached)
+        entry.base = max(entry.base, reached)
+      }
+      // What waited or was held here is in the snapshot.
+      try connection.run(
+        "UPDATE sync_changeset SET state = 1 WHERE state IN (0, 2) AND replica = ? AND seq <= ?",
+        .integer(entry.number), .integer(Int64(clamping: reached)))
+      reached = min(reached, entry.fork)
+      branch = entry.parent.flatMap { replicas[number: $0] }
     }
-    // What waited or was held here is in the snapshot.
-    try connection.run(
-      "UPDATE sync_changeset SET state = 1 WHERE state IN (0, 2) AND replica = ? AND seq <= ?",
-      .integer(replicas[last.name.replica]?.number ?? 0), .integer(Int64(clamping: last.name.sequence)))
-    held = held.filter { $0.replica != last.name.replica || $0.sequence > last.name.sequence }
+    held = try readHeld()
   }
 
   private func adopt(_ page: SnapshotRows) throws {
@@ -160,7 +174,10 @@ extension Replica {
         life: row.life, isAlive: row.flags & SnapshotRow.Flag.alive != 0,
         cells: try row.cells.map { try CellVersions.renumber($0, from: names, to: self) })
       let shown = row.flags & SnapshotRow.Flag.row != 0 ? row.row : nil
-      if try stored.writeIfNew(type: number, id: row.id, using: insertion, on: connection) {
+      if !grafts.isEmpty, stored.cells != nil {
+        // The server has put the writes into the order of its names, and on a tie they decide what shows.
+        try mergeRenamed(stored, shown: shown, of: RecordPlace(type: number, id: row.id), table: table)
+      } else if try stored.writeIfNew(type: number, id: row.id, using: insertion, on: connection) {
         if let shown, let table, let writing = writings[row.shape] { try table.write(row.id, shown, using: writing) }
         if stored.flags & StoredRecord.conflictFlag != 0 {
           let state = try CellVersions.decode(stored, row: shown, table: table, names: self)

@@ -20,8 +20,11 @@ extension Replica {
       let applied = stored > 0 ? try applyReady(fresh: fresh) : 0
       if applied < stored { try boundWaiting() }
       if let token { try setToken(token, of: peer) }
+      try settleForks()
+      defer { hasForked = false }
       let found = try sealInTransaction(now: now)
-      return Reception(stored: stored, applied: applied, vectors: replicas.vectors, sealed: sealed || found)
+      return Reception(
+        stored: stored, applied: applied, vectors: replicas.vectors, sealed: sealed || found, forked: hasForked)
     }
   }
 
@@ -39,35 +42,25 @@ extension Replica {
   private func store(_ packed: PackedChangeset, now: Instant) throws -> (position: Int64, changeset: Changeset)? {
     let (signed, changeset) = try Self.unpack(packed)
     let hash: ChangesetHash = cryptography.hashed(signed.bytes)
-    let name = changeset.name
-    if let known = replicas[name.replica], name.sequence <= known.received {
-      try refuseOtherBranch(name, hash: hash)
-      return nil
-    }
-    let entry = try replicaEntry(of: changeset)
-    if try isBeyondForgotten(name, entry) { return nil }
-    guard name.sequence == entry.received + 1 else {
-      throw Violation(.badChangeset, "Changeset \(name) came before \(name.replica):\(entry.received + 1).")
-    }
-    let previous = try log.header(
-      of: ChangesetName(replica: name.replica, sequence: entry.received), replicas: replicas)
-    guard changeset.previous == (previous?.hash ?? .zero) else {
-      throw Violation(.badChangeset, "Changeset \(name) does not follow the one before it.")
-    }
-    try check(signed, by: entry.device, name: name)
+    guard let place = try place(of: changeset, hash: hash) else { return nil }
+    let previous = place.previous
+    try check(signed, by: place.entry.device, name: changeset.name)
     let heads = changeset.membershipHeads ?? previous?.membershipHeads ?? []
     guard heads.allSatisfy({ membershipLog.entry($0) != nil }) else {
-      throw Violation(.badChangeset, "Changeset \(name) names a membership entry that is not known here.")
+      throw Violation(.badChangeset, "Changeset \(changeset.name) names a membership entry that is not known here.")
     }
     try checkOperations(changeset)
-    if let previous { try checkHeads(heads, follow: previous.membershipHeads, of: name) }
+    if let previous { try checkHeads(heads, follow: previous.membershipHeads, of: changeset.name) }
+    try noteForgotten(changeset, of: place.entry)
+    let entry = place.isFork ? try branch(at: place, first: hash) : place.entry
+    let name = ChangesetName(replica: entry.id, sequence: changeset.name.sequence)
     let header = try log.append(
       ChangesetHeader(
         position: 0, name: name, hash: hash, stamp: changeset.stamp, editedAt: changeset.editedAt,
         schemaVersion: changeset.schemaVersion, continues: changeset.continues,
         dependencies: (previous?.dependencies ?? Dependencies()).applying(changeset.dependencyChanges),
         membershipHeads: heads), replica: entry.number,
-      state: admit(changeset, heads: heads, of: entry) ? .waiting : .rejected, body: packed)
+      state: admit(changeset, as: name, heads: heads, of: entry) ? .waiting : .rejected, body: packed)
     try replicas.update(name.replica, on: connection) { $0.received = name.sequence }
     try remember(changeset.stamp, now: now)
     if isAdmitted(name) { try noteApprovals(in: changeset) }
@@ -84,17 +77,8 @@ extension Replica {
     }
   }
 
-  /// The same changeset may come twice; another one under its name means that the replica has forked (D4).
-  private func refuseOtherBranch(_ name: ChangesetName, hash: ChangesetHash) throws {
-    guard let known = try log.header(of: name, replicas: replicas) else { return }
-    guard known.hash == hash else {
-      throw Violation(
-        .badChangeset, "Changeset \(name) is here with other contents: the device was restored or copied.")
-    }
-  }
-
   /// The replica of a changeset; changeset 1 brings a new one, bound to its device.
-  private func replicaEntry(of changeset: Changeset) throws -> ReplicaTable.Entry {
+  func replicaEntry(of changeset: Changeset) throws -> ReplicaTable.Entry {
     if let known = replicas[changeset.name.replica] { return known }
     guard let origin = changeset.origin else {
       throw Violation(.badChangeset, "Changeset \(changeset.name) is of a replica whose first one is not here.")
@@ -172,13 +156,13 @@ extension Replica {
 
   /// The next changesets of a replica that make one whole transaction, if they may be applied now.
   private func nextChain(of id: ReplicaID) throws -> [ChangesetHeader]? {
-    guard let entry = replicas[id] else { return nil }
+    guard let entry = replicas[id], isStemApplied(entry) else { return nil }
     var chain: [ChangesetHeader] = []
     var sequence = entry.applied
     while sequence < entry.received {
       sequence += 1
       guard let header = try log.header(of: ChangesetName(replica: id, sequence: sequence), replicas: replicas),
-        isReady(header), !held.contains(header.name)
+        try isReady(header), !held.contains(header.name)
       else { return nil }
       chain.append(header)
       if !header.continues { return chain }
@@ -186,11 +170,20 @@ extension Replica {
     return nil
   }
 
-  private func isReady(_ header: ChangesetHeader) -> Bool {
-    isAdmitted(header.name)
-      && header.dependencies.entries.allSatisfy { replica, dependency in
-        (replicas[replica]?.applied ?? 0) >= min(dependency.sequence, admission.limits[replica] ?? .max)
-      }
+  /// A branch goes on from what it shares with others.
+  private func isStemApplied(_ entry: ReplicaTable.Entry) -> Bool {
+    guard let parent = entry.parent.flatMap({ replicas[number: $0] }) else { return true }
+    return max(parent.applied, parent.fork) >= entry.fork && isStemApplied(parent)
+  }
+
+  private func isReady(_ header: ChangesetHeader) throws -> Bool {
+    guard isAdmitted(header.name) else { return false }
+    for dependency in header.dependencies.entries.values {
+      guard let tip = try resolve(dependency), let entry = replicas[tip.replica],
+        entry.applied >= min(tip.sequence, admission.limits[tip.replica] ?? .max), isStemApplied(entry)
+      else { return false }
+    }
+    return true
   }
 
   func body(of header: ChangesetHeader) throws -> Changeset {

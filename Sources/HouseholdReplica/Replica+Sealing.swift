@@ -224,7 +224,7 @@ extension Replica {
   private func appliedDependencies() throws -> Dependencies {
     Dependencies(
       try replicas.sorted.compactMap { entry in
-        guard entry.id != replica, entry.applied > 0 else { return nil }
+        guard entry.id != replica, entry.applied > entry.fork else { return nil }
         let name = ChangesetName(replica: entry.id, sequence: entry.applied)
         guard let header = try log.header(of: name, replicas: replicas) else {
           // After a cutoff inside the base; a prefix of 0 tells that the branch is not known.

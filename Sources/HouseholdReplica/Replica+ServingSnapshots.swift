@@ -134,11 +134,31 @@ extension Replica {
       guard let known = replicas[entry.replica], let last = try log.header(of: name, replicas: replicas) else {
         throw ReplicaError(.corrupt, "The changeset \(name) is applied and not known here.")
       }
-      header.replicas.append(
-        SnapshotHeader.Replica(
-          origin: ReplicaOrigin(device: known.device, nonce: known.nonce), begun: known.begun, last: last))
+      var replica = SnapshotHeader.Replica(
+        origin: ReplicaOrigin(device: known.device, nonce: known.nonce), begun: known.begun, last: last,
+        root: known.root)
+      if let parent = known.parent.flatMap({ replicas[number: $0] }), let first = known.first {
+        replica.branch = SnapshotHeader.Replica.Branch(parent: parent.id, fork: known.fork, first: first)
+      }
+      let limit = min(Limits.recentHeaders, Limits.recentHeadersInAll / offer.applied.entries.count)
+      replica.recent = try recentHeaders(before: last, in: known, limit: limit)
+      header.replicas.append(replica)
     }
     return header
+  }
+
+  private func recentHeaders(
+    before last: ChangesetHeader, in entry: ReplicaTable.Entry, limit: Int
+  ) throws -> [ChangesetHeader] {
+    var found: [ChangesetHeader] = []
+    var sequence = last.name.sequence
+    while found.count < limit, sequence > entry.fork + 1 {
+      sequence -= 1
+      let name = ChangesetName(replica: entry.id, sequence: sequence)
+      guard let header = try log.header(of: name, replicas: replicas) else { break }
+      found.append(header)
+    }
+    return found.reversed()
   }
 
   private static func cursor(type: String, id: String) -> [UInt8] {

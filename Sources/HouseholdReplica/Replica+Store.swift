@@ -9,7 +9,7 @@ extension Replica: RecordStore {
 
   package func receivedDependencies() throws -> [Dependency] {
     try replicas.sorted.compactMap { entry in
-      guard entry.received > 0 else { return nil }
+      guard entry.received > entry.fork else { return nil }
       let name = ChangesetName(replica: entry.id, sequence: entry.received)
       guard let header = try log.header(of: name, replicas: replicas) else {
         // A cutoff inside the base leaves a last changeset of which nothing is known before a snapshot brings it.

@@ -160,7 +160,7 @@ extension Replica {
   /// Lets go of a replica's changesets after its limit that came by snapshot: their contents are not here, and those
   /// who have them bring them if they should count again. A fresh snapshot brings what they had displaced.
   func forget(_ entry: ReplicaTable.Entry) throws {
-    let limit = admission.limits[entry.id] ?? .max
+    let limit = max(entry.fork, admission.limits[entry.id] ?? .max)
     try connection.run(
       "DELETE FROM sync_changeset WHERE replica = ? AND seq > ?", .integer(entry.number),
       .integer(Int64(clamping: limit)))
@@ -170,11 +170,8 @@ extension Replica {
       entry.applied = limit
       entry.base = limit
     }
-    guard let bytes = try connection.bytes("SELECT randomblob(16)"), let fresh = Incarnation(bytes: bytes) else {
-      throw ReplicaError(.other, "SQLite gave no random bytes.")
-    }
-    incarnation = fresh
-    try facts.set(.incarnation, .bytes(fresh.bytes))
+    incarnation = .random(from: &random)
+    try facts.set(.incarnation, .bytes(incarnation.bytes))
     try facts.set(.needsSnapshot, .integer(1))
   }
 

@@ -40,6 +40,13 @@ package final class Replica {
   var duplicates: Duplicates
   /// How many changes of the changeset at hand were written into the history: part of a change's name.
   var changesInChangeset = 0
+  /// Whether a replica turned out to have branches, in the transaction at hand.
+  var hasForked = false
+  package internal(set) var forkCount = 0
+  /// While a snapshot is put in place: the branches that have another name here, each with its last changeset.
+  var grafts: [ReplicaID: ChangesetName] = [:]
+  /// Where new replica ids come from.
+  package var random: any RandomNumberGenerator = SystemRandomNumberGenerator()
   /// What went wrong last with the file, for status.
   package private(set) var lastFault: ReplicaError?
 
@@ -187,6 +194,8 @@ package final class Replica {
     duplicates = before.duplicates
     held = before.held
     tallies = before.tallies
+    hasForked = false
+    grafts = [:]
     digestCache = nil
   }
 }
@@ -196,6 +205,9 @@ extension Replica: Coverage {
   package func covers(_ later: ChangesetName, _ earlier: ChangesetName) throws -> Bool {
     if later.replica == earlier.replica { return later.sequence > earlier.sequence }
     guard let header = try log.header(of: later, replicas: replicas) else { return false }
+    if let entry = replicas[earlier.replica], replicas.forked.contains(entry.root) {
+      return try isOnPath(earlier, to: later) || coversInTree(header, earlier)
+    }
     return header.dependencies.sequence(of: earlier.replica) >= earlier.sequence
   }
 }

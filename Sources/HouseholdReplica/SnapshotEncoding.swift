@@ -8,6 +8,21 @@ struct SnapshotHeader: Hashable {
     /// The membership heads of its first changeset.
     var begun: [EntryHash]
     var last: ChangesetHeader
+    /// The replica id in the bytes of its changesets: another one than its name for a branch (D4).
+    var root: ReplicaID
+    /// The headers just before the last one, as many as are known without a gap, ascending.
+    var recent: [ChangesetHeader] = []
+    /// For a branch: which one it left, after which seq, and the hash of its first changeset.
+    var branch: Branch?
+
+    /// Replicas come before their branches.
+    var depth: Int { branch == nil ? 0 : 1 }
+
+    struct Branch: Hashable {
+      var parent: ReplicaID
+      var fork: UInt64
+      var first: ChangesetHash
+    }
   }
 
   var household: HouseholdID
@@ -84,6 +99,13 @@ enum SnapshotEncoding {
         writer.identifier(replica.origin.nonce)
         writer.heads(replica.begun)
         write(replica.last, to: &writer)
+        writer.identifier(replica.root)
+        writer.list(replica.recent) { writer, header in write(header, to: &writer) }
+        writer.byte(replica.branch == nil ? 0 : 1)
+        guard let branch = replica.branch else { return }
+        writer.identifier(branch.parent)
+        writer.varint(branch.fork)
+        writer.identifier(branch.first)
       }
       writer.list(header.confirmations) { writer, confirmation in
         writer.identifier(confirmation.device)
@@ -146,8 +168,16 @@ enum SnapshotEncoding {
     for _ in 0..<(try reader.count(limit: Limits.vectorEntries)) {
       let origin = ReplicaOrigin(device: try reader.identifier256(), nonce: try reader.identifier128())
       let begun = try reader.heads()
-      header.replicas.append(
-        SnapshotHeader.Replica(origin: origin, begun: begun, last: try changesetHeader(from: &reader)))
+      var replica = SnapshotHeader.Replica(
+        origin: origin, begun: begun, last: try changesetHeader(from: &reader), root: try reader.identifier128())
+      for _ in 0..<(try reader.count(limit: Limits.recentHeaders)) {
+        replica.recent.append(try changesetHeader(from: &reader))
+      }
+      if try reader.byte() != 0 {
+        replica.branch = SnapshotHeader.Replica.Branch(
+          parent: try reader.identifier128(), fork: try reader.varint(), first: try reader.identifier256())
+      }
+      header.replicas.append(replica)
     }
     for _ in 0..<(try reader.count(limit: Limits.vectorEntries)) {
       header.confirmations.append(

@@ -30,6 +30,11 @@ package struct StatusFacts: Sendable {
   package var vectors: StoreVectors
   /// Own changesets: the replica ids of this device and their last seq.
   package var own: VersionVector
+  /// When it was last noticed that this device was put back to an older state, or that a copy of it runs.
+  package var restoredAt: Instant?
+  package var clonedAt: Instant?
+  /// Whether no sync was completed since this device was put back.
+  package var awaitsCatchUp = false
   /// Whose replicas they are.
   package var replicaDevices: [ReplicaID: DeviceID]
   package var peers: [DeviceID: Peer]
@@ -84,6 +89,9 @@ package struct StatusFacts: Sendable {
         replicas.entries.values.filter { $0.device == identity.device }
           .reduce(into: [:]) { $0[$1.id] = $1.received }),
       replicaDevices: replicas.entries.mapValues(\.device), peers: [:])
+    result.restoredAt = try facts.integer(.restoredAt).map(Instant.init(milliseconds:))
+    result.awaitsCatchUp = try facts.integer(.awaitsCatchUp) == 1
+    result.clonedAt = try facts.integer(.clonedAt).map(Instant.init(milliseconds:))
     for type in membership.schema.types {
       let count = try connection.integer("SELECT count(*) FROM \(SchemaTables.quoted(type.name))") ?? 0
       result.recordCounts.append((type: type.name, count: count))

@@ -11,6 +11,9 @@ package final class SimulatedDevice {
   let key: SimulatedKey
   private let cryptography: SimulatedCryptography
   private var system: SimulatedFileSystem
+  /// Counts the files that took each other's place: another one after a death or a restore.
+  private var generation = 0
+  private var source = SeededRandom(seed: 0)
   package private(set) var replica: Replica
   /// A connection as any other program would have it.
   package private(set) var access: RecordAccess
@@ -44,6 +47,9 @@ package final class SimulatedDevice {
 
   package var disk: SimulatedDisk { system.disk }
 
+  /// The file that is used now.
+  var fileName: String { "\(name)-\(generation)" }
+
   /// Closes and opens the file, as a clean restart does.
   func reopen(_ body: () -> Void) throws {
     close()
@@ -58,6 +64,7 @@ package final class SimulatedDevice {
     let next = SimulatedFileSystem(disk.afterDeath())
     close()
     system = next
+    generation += 1
     try open()
     let (unsealed, received) = try whatIsKept()
     if !received.covers(promised.received) { throw PromiseBroken("\(name) lost a changeset that it had stored (R2)") }
@@ -66,9 +73,26 @@ package final class SimulatedDevice {
     }
   }
 
+  /// Goes on with a copy in the place of what is on the disk; what was promised since is gone.
+  func putBack(_ copy: SimulatedDisk) throws {
+    close()
+    system = SimulatedFileSystem(copy.copied())
+    generation += 1
+    try open()
+    try noteWhatIsPromised()
+  }
+
+  /// Where the new ids of this device come from.
+  func seed(_ seed: UInt64) {
+    source = SeededRandom(seed: seed)
+    replica.random = source
+  }
+
   private func open() throws {
     let path = system.path(Self.file)
     replica = try Replica(path: path, cryptography: cryptography, signer: key)
+    source = SeededRandom(seed: source.next())
+    replica.random = source
     access = try RecordAccess(path: path, readOnly: false, cryptography: cryptography)
   }
 

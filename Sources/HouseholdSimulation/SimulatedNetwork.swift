@@ -29,6 +29,9 @@ struct SimulatedNetwork {
   /// Devices that do not take anything in: what is sent to them waits.
   var frozen: Set<Int> = []
 
+  /// How many links were ever opened.
+  var openedCount: UInt64 { nextLink - 1 }
+
   /// All links in ascending order.
   var links: [LinkNumber] { wires.keys.sorted() }
 

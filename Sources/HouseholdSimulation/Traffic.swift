@@ -7,7 +7,7 @@ struct Traffic {
   /// By receiving device.
   private var crossings: [Int: [ChangesetName: Int]] = [:]
   /// By link.
-  private var crossingsOfLinks: [LinkNumber: [ChangesetName: Int]] = [:]
+  private var crossingsOfLinks: [LinkNumber: [PackedChangeset: Int]] = [:]
   /// The first changeset that crossed a link more than once, either way (R9).
   private(set) var repeated: (link: LinkNumber, name: ChangesetName)?
   /// Changesets sent since the beginning.
@@ -20,19 +20,19 @@ struct Traffic {
     guard let kind = Message.Kind(rawValue: type) else { return }
     if kind != .ping && kind != .pong { messages += 1 }
     guard kind == .batch else { return }
-    for name in Self.changesets(in: payload) {
+    for (name, packed) in Self.changesets(in: payload) {
       changesets += 1
       crossings[device, default: [:]][name, default: 0] += 1
-      crossingsOfLinks[link, default: [:]][name, default: 0] += 1
-      if crossingsOfLinks[link]?[name] != 1 && repeated == nil { repeated = (link, name) }
+      crossingsOfLinks[link, default: [:]][packed, default: 0] += 1
+      if crossingsOfLinks[link]?[packed] != 1 && repeated == nil { repeated = (link, name) }
     }
   }
 
-  /// The names of the changesets in a batch.
-  static func changesets(in payload: [UInt8]) -> [ChangesetName] {
+  /// The changesets in a batch, and what their authors call them.
+  static func changesets(in payload: [UInt8]) -> [(name: ChangesetName, packed: PackedChangeset)] {
     do {
       guard case .batch(let batch) = try MessageCodec.decode(.batch, payload) else { return [] }
-      return try batch.changesets.map { try Replica.unpack($0).1.name }
+      return try batch.changesets.map { (try Replica.unpack($0).1.name, $0) }
     } catch {
       preconditionFailure("An engine of ours sent a batch that cannot be read: \(error)")
     }

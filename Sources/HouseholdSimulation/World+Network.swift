@@ -87,7 +87,8 @@ extension World {
   /// Joins every pair that can reach each other and has no link.
   package func connectAll() {
     for a in devices {
-      for b in devices where a.index < b.index && network.links(between: a.index, and: b.index).isEmpty {
+      for b in devices
+      where a.index < b.index && a.device != b.device && network.links(between: a.index, and: b.index).isEmpty {
         connect(a, b)
       }
     }
@@ -103,8 +104,13 @@ extension World {
     network.frozen = []
     disconnectAll()
     for device in devices { try seal(device) }
-    connectAll()
-    settle()
+    // Who finds out that a replica has branches ends its sessions, and others begin.
+    for _ in 0..<12 {
+      let before = network.openedCount
+      connectAll()
+      if network.openedCount == before { break }
+      settle()
+    }
     pass(seconds: 6, inStepsOf: 3)
   }
 }

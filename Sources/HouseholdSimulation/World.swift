@@ -97,6 +97,8 @@ package final class World {
       if devices.isEmpty { _ = try replica.state(.schema(schema), at: now) }
       return replica
     }
+    device.seed(identityRandom.next())
+    device.seed(identityRandom.next())
     device.clockOffset = plan.clockOffset
     devices.append(device)
     trace.add("add \(plan.name) \(key.device)")
@@ -128,7 +130,21 @@ package final class World {
     return try owner.replica.membershipEntries(except: [])
   }
 
-  private func makeEngine() -> SyncEngine {
+  /// Adds a device with the identity of another and a copy of its disk.
+  func add(twinOf device: SimulatedDevice, disk: SimulatedDisk) throws -> SimulatedDevice {
+    let twin = try SimulatedDevice(
+      name: "\(device.name)-\(devices.count)", index: devices.count, member: device.member, key: device.key,
+      cryptography: cryptography, disk: disk, engine: makeEngine()
+    ) { path in
+      try Replica(path: path, cryptography: cryptography, signer: device.key)
+    }
+    twin.seed(identityRandom.next())
+    twin.clockOffset = device.clockOffset
+    devices.append(twin)
+    return twin
+  }
+
+  func makeEngine() -> SyncEngine {
     let nonce = BootNonce.random(from: &identityRandom)
     return SyncEngine(bootNonce: nonce, programVersion: "simulated", addresses: ["[::1]:7411"])
   }
@@ -206,7 +222,7 @@ package final class World {
     case .storeFailed(let text): faults.append("the store of \(device.name) failed: \(text)")
     case .diverged(let peer): faults.append("\(device.name) and \(name(of: peer)) have diverged (R5)")
     case .forkSuspected(let replica, let peer):
-      faults.append("\(device.name) suspects a fork of \(replica) at \(name(of: peer))")
+      trace.add("\(device.name) finds a fork of \(replica) at \(name(of: peer))")
     case .cloneSuspected(let peer): trace.add("\(device.name) suspects a clone of \(name(of: peer))")
     case .withheld(let list, let peer):
       if !list.isEmpty { trace.add("\(name(of: peer)) keeps \(list.count) replicas' changes from its records") }

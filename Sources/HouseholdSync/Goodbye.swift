@@ -21,8 +21,10 @@ package struct Goodbye: Error, Hashable, Sendable {
       case .unexpectedMessage: .unexpectedMessage
       case .notAdmitted: .notAdmitted
       case .malformed, .badChangeset, .badMembership, .overLimit, .badSnapshot: .violation
+      case .otherBranch: .branches
       }
-    self.init(code, retryAfterMilliseconds: SyncTiming.retryAfterViolation, violation.sentence)
+    let isFault = violation.code != .otherBranch
+    self.init(code, retryAfterMilliseconds: isFault ? SyncTiming.retryAfterViolation : 0, violation.sentence)
   }
 }
 
@@ -52,13 +54,15 @@ package enum GoodbyeCode: Hashable, Sendable {
   case storeBusy
   /// The store failed.
   case storeFailed
+  /// A replica turned out to have branches: names mean something else now, and the session starts anew.
+  case branches
   /// A code of a later version.
   case unknown(UInt64)
 
   private static let known: [(Self, UInt64)] = [
     (.shuttingDown, 1), (.noCommonVersion, 2), (.violation, 3), (.unexpectedMessage, 4), (.notAdmitted, 5),
     (.removed, 6), (.duplicate, 7), (.ourselves, 8), (.tooSlow, 9), (.silent, 10), (.storeBusy, 11),
-    (.storeFailed, 12),
+    (.storeFailed, 12), (.branches, 13),
   ]
 
   /// The number on the wire.

@@ -34,6 +34,10 @@ package enum Message: Hashable, Sendable {
   case batch(Batch)
   /// A part of a snapshot.
   case snapshotPage(SnapshotPart)
+  /// Which of these changesets, all of one branch and in ascending order, do you have?
+  case branchQuestion([Dependency])
+  /// Up to here I have your branch.
+  case branchAnswer(ChangesetName)
   /// What I have stored and keep from my records.
   case withheld([Withheld])
 
@@ -55,6 +59,8 @@ package enum Message: Hashable, Sendable {
     case subscribe = 0x43
     case batch = 0x44
     case snapshotPage = 0x45
+    case branchQuestion = 0x47
+    case branchAnswer = 0x48
     case withheld = 0x46
 
     /// Whether the payload may be longer than a control frame.
@@ -80,6 +86,8 @@ package enum Message: Hashable, Sendable {
     case .subscribe: .subscribe
     case .batch: .batch
     case .snapshotPage: .snapshotPage
+    case .branchQuestion: .branchQuestion
+    case .branchAnswer: .branchAnswer
     case .withheld: .withheld
     }
   }

@@ -41,6 +41,16 @@ package enum MessageCodec {
     case .subscribe(let subscription): writer.subscription(subscription)
     case .batch(let batch): writer.batch(batch)
     case .snapshotPage(let part): writer.snapshotPart(part)
+    case .branchQuestion(let points):
+      writer.varint(points.count)
+      for point in points {
+        writer.identifier(point.replica)
+        writer.varint(point.sequence)
+        writer.fixed(point.hashPrefix)
+      }
+    case .branchAnswer(let name):
+      writer.identifier(name.replica)
+      writer.varint(name.sequence)
     case .withheld(let list): writer.withheld(list)
     }
     return writer.bytes
@@ -94,6 +104,18 @@ package enum MessageCodec {
     case .subscribe: return .subscribe(try reader.subscription())
     case .batch: return .batch(try reader.batch())
     case .snapshotPage: return .snapshotPage(try reader.snapshotPart())
+    case .branchQuestion:
+      var points: [Dependency] = []
+      for _ in 0..<(try reader.count(limit: Limits.branchPoints)) {
+        points.append(
+          Dependency(
+            replica: try reader.identifier128(), sequence: try reader.sequence(), hashPrefix: try reader.fixed()))
+        if points[0].replica != points[points.count - 1].replica { throw .malformed("a question is of two branches") }
+      }
+      if points.isEmpty { throw .malformed("a question names no changeset") }
+      return .branchQuestion(points)
+    case .branchAnswer:
+      return .branchAnswer(ChangesetName(replica: try reader.identifier128(), sequence: try reader.varint()))
     case .withheld: return .withheld(try reader.withheld())
     }
   }

@@ -46,6 +46,10 @@ struct OutgoingStream {
   var requests: [ChangesetRequest] = []
   /// Whether the log may hold something after the cursor.
   var mayHaveMore = false
+  /// Branches of which it is not known yet how far the peer has them: nothing of them goes out.
+  var withheld: Set<ReplicaID> = []
+  /// Names that mean another branch to the peer: what it asks for by them it cannot get.
+  var ambiguous: Set<ReplicaID> = []
 
   /// Whether another batch may go out: one always may, then as many as the window holds.
   private var hasWindow: Bool {
@@ -60,6 +64,14 @@ struct OutgoingStream {
     state = .catchingUp
     cursor = position
     self.incarnation = incarnation
+    mayHaveMore = true
+  }
+
+  /// Reads the log again from its start, once it is known what of a forked replica the peer lacks.
+  mutating func readAgain() {
+    guard state == .catchingUp || state == .live else { return }
+    state = .catchingUp
+    cursor = .start
     mayHaveMore = true
   }
 
@@ -124,7 +136,9 @@ struct OutgoingStream {
     reached.merge(sent)
     let slice = try read(skipping: reached, store)
     let due = contiguous(
-      slice.changesets.filter { own.contains($0.name.replica) || promised.contains($0.name) }, after: reached)
+      slice.changesets.filter {
+        (own.contains($0.name.replica) || promised.contains($0.name)) && !withheld.contains($0.name.replica)
+      }, after: reached)
     if slice.reachedEnd { state = .live }
     if !due.items.isEmpty || slice.reachedEnd { add(due, more: !slice.reachedEnd, token: token(store), to: &parcels) }
     add(gaps: due.gaps, to: &parcels)
@@ -140,7 +154,8 @@ struct OutgoingStream {
     var skip = received
     for replica in own { skip[replica] = reached[replica] }
     let slice = try read(skipping: skip, store)
-    let due = contiguous(slice.changesets.filter { own.contains($0.name.replica) }, after: reached)
+    let due = contiguous(
+      slice.changesets.filter { own.contains($0.name.replica) && !withheld.contains($0.name.replica) }, after: reached)
     if !due.items.isEmpty { add(due, more: false, token: token(store), to: &parcels) }
     add(gaps: due.gaps, to: &parcels)
   }
@@ -171,7 +186,7 @@ struct OutgoingStream {
     var due = Due()
     for changeset in changesets where !reached.contains(changeset.name) {
       let name = changeset.name
-      if name.sequence == reached[name.replica] + 1 {
+      if name.sequence == reached[name.replica] + 1 || changeset.beginsBranch {
         reached[name.replica] = name.sequence
         sent[name.replica] = name.sequence
         due.reaches[name.replica] = name.sequence
@@ -189,11 +204,11 @@ struct OutgoingStream {
     let replica = request.replica
     let first = max(request.first, max(sent[replica], known[replica]) + 1)
     var found: [LoggedChangeset] = []
-    if first <= request.last {
+    if first <= request.last, !ambiguous.contains(replica) {
       found = try store.changesets(
         of: replica, from: first, through: request.last, limitBytes: Limits.batchTargetBytes)
     }
-    let due = contiguous(found, after: VersionVector([replica: first - 1]))
+    let due = contiguous(found, after: VersionVector([replica: max(first, found.first?.name.sequence ?? 0) - 1]))
     let isDone = due.items.isEmpty || sent[replica] >= request.last
     if isDone { requests.removeFirst() }
     add(due, more: !isDone, token: nil, answers: replica, to: &parcels)

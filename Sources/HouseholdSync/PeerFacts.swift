@@ -4,6 +4,8 @@ package import HouseholdRecords
 package struct PeerFacts: Hashable, Sendable {
   package var link: LinkNumber
   package var device: DeviceID
+  /// Which start of its node it is.
+  package var bootNonce: BootNonce
   /// Since when, by the clock that only runs forward.
   package var since: Tick
   /// Whether data flows.
@@ -26,7 +28,8 @@ extension SyncEngine {
     links.compactMap { link in
       guard let session = sessions[link], let hello = session.hello else { return nil }
       return PeerFacts(
-        link: link, device: session.device, since: session.openedAt, isInUse: session.phase == .inUse,
+        link: link, device: session.device, bootNonce: hello.bootNonce, since: session.openedAt,
+        isInUse: session.phase == .inUse,
         isSynced: session.wasSynced, received: session.known,
         clockOffsetMilliseconds: session.clockOffsetMilliseconds, schemaVersion: hello.schemaVersion,
         programVersion: hello.programVersion, sentCount: session.sentCount, receivedCount: session.receivedCount)

@@ -45,6 +45,8 @@ extension SyncEngine {
     case .subscribe(let subscription): try receive(subscription, on: link, moment)
     case .batch(let batch): try receive(batch, payloadBytes: payloadBytes, on: link, moment)
     case .snapshotPage(let part): try receive(part, payloadBytes: payloadBytes, on: link, moment)
+    case .branchQuestion(let points): try answer(points, on: link, moment)
+    case .branchAnswer(let name): try receiveBranchAnswer(name, on: link, moment)
     case .withheld(let list): report(.withheld(list, by: session.device))
     }
   }

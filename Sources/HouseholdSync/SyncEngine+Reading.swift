@@ -4,23 +4,19 @@ import HouseholdRecords
 extension SyncEngine {
   func receive(_ holdings: Holdings, on link: LinkNumber, _ moment: Moment) throws {
     guard var session = sessions[link] else { return }
-    var known = Dependencies(holdings.received).vector
-    for entry in Dependencies(try moment.store.receivedDependencies()).changes(since: Dependencies(holdings.received))
-    where known[entry.replica] == entry.sequence {
-      known[entry.replica] = 0
-      session.known[entry.replica] = 0
-      if session.forks.insert(entry.replica).inserted { report(.forkSuspected(entry.replica, session.device)) }
-    }
-    session.known = try bounded(session.known, with: known)
+    let (located, certain) = try place(holdings, of: &session, moment)
+    session.known = try bounded(session.known, with: located.known)
     session.incoming.peerBase = holdings.base
     if try session.incoming.state == .unknown || (!session.incoming.isSnapshot && needsSnapshot(session, moment)) {
       session.incoming.state = .due
     }
     sessions[link] = session
-    if try !moment.store.peer(session.device).acknowledged.covers(known) {
-      try moment.store.acknowledge(known, by: session.device, at: moment.wall)
+    try askForForks(on: link, moment)
+    if try !moment.store.peer(session.device).acknowledged.covers(certain) {
+      try moment.store.acknowledge(certain, by: session.device, at: moment.wall)
       report(.acknowledged(session.device))
     }
+    guard located.contradicted.isEmpty, located.unplaced.isEmpty else { return }
     if let theirs = holdings.digest, let ours = try moment.store.digest(), theirs.applied == ours.applied,
       theirs.membershipHeads == ours.membershipHeads, theirs.bytes != ours.bytes
     {
@@ -62,7 +58,8 @@ extension SyncEngine {
         wish = .resume(progress.id, cursor: progress.cursor)
       }
     }
-    let token = try moment.store.peer(session.device).token
+    // What was skipped in the belief that we have it may lie before the token.
+    let token = session.forks.isEmpty ? try moment.store.peer(session.device).token : nil
     sessions[link]?.incoming.number += 1
     sessions[link]?.incoming.token = token
     sessions[link]?.incoming.snapshotToken = nil
@@ -106,6 +103,7 @@ extension SyncEngine {
       sessions[session.link]?.receivedCount += reception.stored
       report(.received(count: reception.stored, from: session.device))
     }
+    try restartAfterForks(reception, moment)
   }
 
   /// Confirms what is durable, and tells what is stored here besides.
@@ -162,9 +160,11 @@ extension SyncEngine {
   }
 
   private func adopt(_ id: SnapshotID, token: ChangeToken, from session: SyncSession, _ moment: Moment) throws {
+    let before = moment.store.forkCount
     try moment.store.adoptSnapshot(id, from: session.device, token: token, now: moment.wall)
     vectors = try moment.store.vectors()
     logChanged = true
     report(.snapshotAdopted(from: session.device))
+    if moment.store.forkCount != before { restartSessions(moment) }
   }
 }

@@ -41,7 +41,6 @@ extension SyncEngine {
     sessions[link] = session
     try learn(subscription.received, from: session, moment)
     session.known = sessions[link]?.known ?? session.known
-    for replica in session.forks { session.known[replica] = 0 }
     sessions[link] = session
     let offer = try snapshot(for: subscription.snapshot, moment)
     // A snapshot is begun at a sealed state: local edits may have become changesets that others wait for.
@@ -55,7 +54,9 @@ extension SyncEngine {
       sessions[link]?.outgoing.state = .snapshot(
         SnapshotServing(id: offer.id, cursor: cursor, token: token, applied: offer.applied))
     } else if isCovered {
-      let position = session.forks.isEmpty ? subscription.token?.position(in: moment.store.incarnation) : nil
+      var position = session.forks.isEmpty ? subscription.token?.position(in: moment.store.incarnation) : nil
+      // A position that this log has not reached is one of a log that was put back to an older state.
+      if let named = position, try named > moment.store.logEnd() { position = nil }
       sessions[link]?.outgoing.begin(at: position ?? .start, in: moment.store.incarnation)
     } else if subscription.snapshot == .none {
       sessions[link]?.outgoing.state = .uncovered
@@ -104,12 +105,18 @@ extension SyncEngine {
 
   /// The peer has these changesets; remembered for good if ours are among them.
   func learn(_ vector: VersionVector, from session: SyncSession, _ moment: Moment) throws {
+    let vector = withoutForks(vector, session)
     guard !session.known.covers(vector) else { return }
     let known = try bounded(session.known, with: vector)
-    if ownReplicas.contains(where: { vector[$0] > session.known[$0] }) {
+    if vector.entries.contains(where: { $0.value > session.known[$0.key] && isOwn($0.key, moment) }) {
       try moment.store.acknowledge(vector, by: session.device, at: moment.wall)
     }
     sessions[session.link]?.known = known
+  }
+
+  /// Whether this device began the replica, in this run or before.
+  private func isOwn(_ replica: ReplicaID, _ moment: Moment) -> Bool {
+    ownReplicas.contains(replica) || moment.store.isOwn(replica)
   }
 
   /// What a peer has with what it says that it has besides: no more replicas than a household can have (R8).

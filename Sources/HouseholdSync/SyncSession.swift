@@ -25,8 +25,12 @@ struct SyncSession {
   var told = VersionVector()
   /// Up to where asking the peer for a replica was in vain.
   var refused = VersionVector()
-  /// Replicas of which the peer has another branch than we (D4).
+  /// The names of replicas of which the peer has another branch than we (D4): they mean other things to it.
   var forks: Set<ReplicaID> = []
+  /// Branches of ours of which it is not known yet how far the peer has them.
+  var searches: [ReplicaID: BranchSearch] = [:]
+  /// What the peer has under a name that is known here, beyond what is here: more of it, or another branch.
+  var unplaced: [Dependency] = []
   /// What the peer was told that we keep from our records; nil before it was told anything.
   var toldWithheld: [Withheld]?
   var outgoing = OutgoingStream()

@@ -57,6 +57,12 @@ struct MessageCodecTests {
       Withheld(replica: id128(1), first: 7, reason: .held), Withheld(replica: id128(2), first: 300, reason: .rejected),
     ]),
     .withheld([]),
+    .branchQuestion([
+      Dependency(replica: id128(1), sequence: 7, hashPrefix: 0x0102_0304_0506_0708),
+      Dependency(replica: id128(1), sequence: 300, hashPrefix: 9),
+    ]),
+    .branchAnswer(ChangesetName(replica: id128(2), sequence: 300)),
+    .branchAnswer(ChangesetName(replica: id128(2), sequence: 0)),
   ]
 
   /// Frame type and payload of each sample, `-` for none.
@@ -90,6 +96,9 @@ struct MessageCodecTests {
     45 0301070707070707070707070707070707070707070707070707070707070707070701090101020203
     46 0201010101010101010101010101010101070102020202020202020202020202020202ac0202
     46 00
+    47 020101010101010101010101010101010107010203040506070801010101010101010101010101010101ac020000000000000009
+    48 02020202020202020202020202020202ac02
+    48 0202020202020202020202020202020200
     """.split(separator: "\n").map(String.init)
 
   @Test func `every message has the bytes that are pinned (P3)`() {

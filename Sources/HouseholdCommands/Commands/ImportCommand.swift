@@ -49,6 +49,7 @@ struct ImportCommand: Command {
     guard let format = ImportFormat(rawValue: word) else {
       throw CommandError.usage("there is no format \(quoted(word)).", remedy: "See household import --help.")
     }
+    try requireCaughtUp(invocation)
     let options = ImportOptions(
       account: invocation.value("account"), format: format, currency: invocation.value("currency")?.uppercased(),
       isDayFirst: invocation.value("date-order").map { $0 == "dmy" },
@@ -68,6 +69,15 @@ struct ImportCommand: Command {
       try output.result(documents, text: show)
     }
     return .done
+  }
+
+  /// After a restore the file here does not know what was deleted since: importing it again would bring it back.
+  private func requireCaughtUp(_ invocation: Invocation) throws {
+    let directory = try invocation.directory()
+    guard try HouseholdBackup.awaitsCatchUp(directory), try HouseholdStatus.hasOthers(directory) else { return }
+    throw CommandError(
+      code: "awaitsCatchUp", message: "This device was put back to an older state and has not synced since.",
+      remedy: "Start the node, wait for a sync with another device, and import then.", exitCode: .tryAgain)
   }
 
   private func shown(_ plan: ImportPlan, file: String) -> Shown {

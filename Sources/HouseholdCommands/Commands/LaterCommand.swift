@@ -19,8 +19,6 @@ struct LaterCommand: Command {
     LaterCommand("parked", group: .sync, "List records of unknown types."),
     LaterCommand("quarantine", group: .sync, "List values that cannot be shown."),
     LaterCommand("compact", group: .sync, "Collect what every device has confirmed."),
-    LaterCommand("backup", group: .files, "Copy the records into one file."),
-    LaterCommand("recover", group: .files, "Put a backup back."),
     LaterCommand("doctor", group: .sync, "Check network, disk, clock, certificates and replica."),
   ]
 }

@@ -84,6 +84,17 @@ package final class SimulatedDisk {
     return place
   }
 
+  /// Another disk with what is on this one now.
+  package func copied() -> SimulatedDisk {
+    let copy = SimulatedDisk(wall: wall, seed: random.next())
+    for (name, file) in files where !name.hasSuffix("-shm") {
+      let other = File()
+      other.bytes.put(file.bytes.all, at: 0)
+      copy.files[name] = other
+    }
+    return copy
+  }
+
   /// The disk as the next process finds it, when this one is dead or the power is back.
   package func afterDeath() -> SimulatedDisk {
     let next = SimulatedDisk(wall: wall, seed: random.next())

@@ -1,53 +1,155 @@
 import HouseholdRecords
 import HouseholdReplica
+import HouseholdTrust
 
-/// Every changeset that was ever sealed, as its author's log has it: the truth that all devices are measured against.
+/// Every changeset that was ever sealed: the truth that all devices are measured against.
 ///
-/// It knows the merge rule and nothing of packed cells, positions, snapshots or tables: what it says of a record is
-/// computed anew from all writes, in any order.
-struct ChangesetArchive: Coverage {
-  private struct Known {
+/// It knows the merge rule and the rule of names (D4), and nothing of packed cells, positions, snapshots or tables. It
+/// keeps changesets by hash; what they are called is computed anew for each device from those that it knows.
+struct ChangesetArchive {
+  struct Known {
     var changeset: Changeset
-    /// Complete, not only what changed.
+    /// Complete, not only what changed; as the author named them.
     var dependencies: Dependencies
   }
 
-  private var known: [ChangesetName: Known] = [:]
-  /// What is in here.
-  private(set) var vector = VersionVector()
+  private(set) var known: [ChangesetHash: Known] = [:]
+  private var bySequence: [UInt64: [ChangesetHash]] = [:]
+  /// Up to where each device's file was read.
+  private var positions: [String: LogPosition] = [:]
 
   /// How many changesets there are.
   var count: Int { known.count }
 
-  /// Adds what this device has sealed since the last time.
-  mutating func collect(from device: SimulatedDevice) throws {
-    let replica = device.replica.replica
-    let first = vector[replica] + 1
-    let last = try device.replica.vectors().received[replica]
-    guard first <= last else { return }
-    for logged in try device.replica.changesets(of: replica, from: first, through: last, limitBytes: .max) {
-      let changeset = try Replica.unpack(logged.packed).1
-      let before = known[ChangesetName(replica: replica, sequence: logged.name.sequence - 1)]?.dependencies
-      known[logged.name] = Known(
-        changeset: changeset,
-        dependencies: (before ?? Dependencies()).applying(changeset.dependencyChanges))
-      vector[replica] = logged.name.sequence
+  /// Adds what is new in the logs of these devices.
+  mutating func collect(from devices: [SimulatedDevice]) throws {
+    var new: [ChangesetHash: Changeset] = [:]
+    for device in devices {
+      let slice = try device.replica.log(
+        after: positions[device.fileName] ?? .start, skipping: VersionVector(), limitBytes: .max)
+      positions[device.fileName] = slice.next
+      for logged in slice.changesets {
+        let (signed, changeset) = try Replica.unpack(logged.packed)
+        let hash: ChangesetHash = OpenSSLCryptography().hashed(signed.bytes)
+        if known[hash] == nil { new[hash] = changeset }
+      }
+    }
+    for (hash, changeset) in new.sorted(by: { ($0.value.name.sequence, $0.key) < ($1.value.name.sequence, $1.key) }) {
+      let before = known[changeset.previous]?.dependencies ?? Dependencies()
+      known[hash] = Known(changeset: changeset, dependencies: before.applying(changeset.dependencyChanges))
+      bySequence[changeset.name.sequence, default: []].append(hash)
     }
   }
 
-  func covers(_ later: ChangesetName, _ earlier: ChangesetName) throws -> Bool {
-    if later.replica == earlier.replica { return later.sequence > earlier.sequence }
-    return (known[later]?.dependencies.sequence(of: earlier.replica) ?? 0) >= earlier.sequence
+  /// Forgets what no device has any more, after one was put back to an older state.
+  mutating func forgetLost(_ devices: [SimulatedDevice]) throws {
+    var kept: Set<ChangesetHash> = []
+    for device in devices { kept.formUnion(try received(by: device) ?? []) }
+    for hash in Set(known.keys).subtracting(kept).sorted() {
+      guard let gone = known.removeValue(forKey: hash) else { continue }
+      bySequence[gone.changeset.name.sequence]?.removeAll { $0 == hash }
+    }
   }
 
-  /// A replica whose last counted changeset depends on something that the vector does not count; nil if there is none.
-  ///
-  /// Dependencies only grow from one changeset of a replica to the next, so the last one stands for all.
-  func firstGap(in applied: VersionVector) -> ReplicaID? {
-    applied.sorted.first { entry in
-      let last = known[ChangesetName(replica: entry.replica, sequence: entry.sequence)]
-      return last.map { !applied.covers($0.dependencies.vector) } ?? true
-    }?.replica
+  /// The changeset that a dependency names, whatever its name meant.
+  func resolve(_ dependency: Dependency) -> ChangesetHash? {
+    bySequence[dependency.sequence]?.first { $0.prefix == dependency.hashPrefix }
+  }
+
+  /// These changesets and all before them.
+  func closure(of tips: [ChangesetHash]) -> Set<ChangesetHash> {
+    var found: Set<ChangesetHash> = []
+    for tip in tips {
+      var hash = tip
+      while hash != .zero, found.insert(hash).inserted { hash = known[hash]?.changeset.previous ?? .zero }
+    }
+    return found
+  }
+
+  /// What a device has received, as its holdings say; nil if it has what nobody sealed.
+  func received(by device: SimulatedDevice) throws -> Set<ChangesetHash>? {
+    var tips: [ChangesetHash] = []
+    for dependency in try device.replica.receivedDependencies() {
+      guard let hash = resolve(dependency) else { return nil }
+      tips.append(hash)
+    }
+    return closure(of: tips)
+  }
+
+  /// A changeset that depends on something that is not in the set; nil if there is none.
+  func firstGap(in applied: Set<ChangesetHash>) -> ChangesetName? {
+    applied.sorted().lazy.compactMap { hash in
+      guard let changeset = known[hash] else { return nil }
+      let isComplete = changeset.dependencies.entries.values.allSatisfy { resolve($0).map(applied.contains) ?? false }
+      return isComplete ? nil : changeset.changeset.name
+    }.first
+  }
+}
+
+/// A set of changesets with the names that follow from it (D4).
+struct ArchiveView: Coverage {
+  private let archive: ChangesetArchive
+  private(set) var names: [ChangesetHash: ChangesetName] = [:]
+  private(set) var hashes: [ChangesetName: ChangesetHash] = [:]
+
+  init(_ archive: ChangesetArchive, of set: Set<ChangesetHash>) {
+    self.archive = archive
+    var children: [String: [ChangesetHash]] = [:]
+    for hash in set.sorted() {
+      guard let changeset = archive.known[hash]?.changeset else { continue }
+      children[Self.key(changeset.name.replica, changeset.previous), default: []].append(hash)
+    }
+    for root in Set(set.compactMap { archive.known[$0]?.changeset.name.replica }) {
+      var open: [(after: ChangesetHash, name: ReplicaID)] = [(.zero, root)]
+      while let (after, name) = open.popLast() {
+        // In ascending order: the first keeps the name, the others are named after themselves.
+        for (index, hash) in (children[Self.key(root, after)] ?? []).enumerated() {
+          guard let own = ReplicaID(bytes: hash.bytes.prefix(ReplicaID.byteCount)),
+            let sequence = archive.known[hash]?.changeset.name.sequence
+          else { continue }
+          let called = ChangesetName(replica: index == 0 ? name : own, sequence: sequence)
+          names[hash] = called
+          hashes[called] = hash
+          open.append((hash, called.replica))
+        }
+      }
+    }
+  }
+
+  private static func key(_ root: ReplicaID, _ after: ChangesetHash) -> String { "\(root) \(after)" }
+
+  /// Whether one is the other or before it in the same replica.
+  private func isOnPath(_ earlier: ChangesetHash, to later: ChangesetHash) -> Bool {
+    guard let first = archive.known[earlier]?.changeset.name else { return false }
+    var hash = later
+    while let changeset = archive.known[hash]?.changeset {
+      if hash == earlier { return true }
+      if changeset.name.replica != first.replica || changeset.name.sequence <= first.sequence { return false }
+      hash = changeset.previous
+    }
+    return false
+  }
+
+  func covers(_ later: ChangesetName, _ earlier: ChangesetName) throws -> Bool {
+    guard later != earlier, let new = hashes[later], let old = hashes[earlier], let known = archive.known[new]
+    else { return false }
+    if isOnPath(old, to: new) { return true }
+    return known.dependencies.entries.values.contains { dependency in
+      dependency.sequence >= earlier.sequence && archive.resolve(dependency).map { isOnPath(old, to: $0) } ?? false
+    }
+  }
+
+  /// The state of every record that these changesets write, merged in an order that the seed picks.
+  func states(
+    of applied: Set<ChangesetHash>, schema: Schema, random: inout SeededRandom
+  ) throws -> [RecordKey: RecordState] {
+    var writes = applied.sorted().flatMap { self.writes(of: $0, schema: schema) }
+    writes.shuffle(using: &random)
+    var states: [RecordKey: RecordState] = [:]
+    for write in writes {
+      try states[write.key, default: RecordState()].merge(write.write, cell: write.cell, coverage: self)
+    }
+    return states
   }
 
   /// One write of one cell.
@@ -57,57 +159,28 @@ struct ChangesetArchive: Coverage {
     var write: Write
   }
 
-  /// What a vector's changesets make of all records.
-  private struct Truth {
-    var applied: VersionVector
-    var schemaVersion: UInt64
-    var states: [RecordKey: RecordState]
-  }
-
-  /// What was computed last, so that a check has to merge only what is new since then.
-  private var truths: [Truth] = []
-  private static let keptTruths = 8
-
-  /// The state of every record that the changesets of this vector write, merged in an order that the seed picks.
-  ///
-  /// - Parameter anew: whether all writes are merged from nothing; else those that an earlier call has not seen.
-  mutating func states(
-    at applied: VersionVector, schema: Schema, anew: Bool, random: inout SeededRandom
-  ) throws -> [RecordKey: RecordState] {
-    var base = Truth(applied: VersionVector(), schemaVersion: schema.version, states: [:])
-    if !anew {
-      let usable = truths.filter { $0.schemaVersion == schema.version && applied.covers($0.applied) }
-      base = usable.min { applied.excess(over: $0.applied) < applied.excess(over: $1.applied) } ?? base
+  private func writes(of hash: ChangesetHash, schema: Schema) -> [CellWrite] {
+    guard let changeset = archive.known[hash]?.changeset, let name = names[hash] else { return [] }
+    return changeset.operations.flatMap { operation in
+      let shape = changeset.shapes[operation.shape]
+      let key = RecordKey(type: shape.type, id: operation.id)
+      return operation.writes(
+        name: name, stamp: changeset.stamp, fields: shape.fields,
+        type: shape.type == AliasFact.typeName ? AliasFact.recordType : schema.type(shape.type)
+      ).map { CellWrite(key: key, cell: $0.cell, write: $0.write) }
     }
-    var writes: [CellWrite] = []
-    for entry in applied.sorted {
-      let first = base.applied[entry.replica] + 1
-      guard first <= entry.sequence else { continue }
-      for sequence in first...entry.sequence {
-        writes += self.writes(of: ChangesetName(replica: entry.replica, sequence: sequence), schema: schema)
-      }
-    }
-    writes.shuffle(using: &random)
-    var states = base.states
-    for write in writes {
-      try states[write.key, default: RecordState()].merge(write.write, cell: write.cell, coverage: self)
-    }
-    truths.append(Truth(applied: applied, schemaVersion: schema.version, states: states))
-    if truths.count > Self.keptTruths { truths.removeFirst() }
-    return states
   }
 
   /// Compares what was merged write by write with the rule written a second time; nil if they agree.
   ///
   /// Cells with very many writes are left out, as it takes the square of their number.
-  func firstDisagreement(at applied: VersionVector, schema: Schema, states: [RecordKey: RecordState]) throws -> String?
-  {
+  func firstDisagreement(
+    of applied: Set<ChangesetHash>, schema: Schema, states: [RecordKey: RecordState]
+  ) throws -> String? {
     var cells: [RecordKey: [String: [Write]]] = [:]
-    for entry in applied.sorted where entry.sequence > 0 {
-      for sequence in 1...entry.sequence {
-        for write in writes(of: ChangesetName(replica: entry.replica, sequence: sequence), schema: schema) {
-          cells[write.key, default: [:]][write.cell, default: []].append(write.write)
-        }
+    for hash in applied.sorted() {
+      for write in writes(of: hash, schema: schema) {
+        cells[write.key, default: [:]][write.cell, default: []].append(write.write)
       }
     }
     for key in cells.keys.sorted() {
@@ -122,18 +195,6 @@ struct ChangesetArchive: Coverage {
       }
     }
     return nil
-  }
-
-  private func writes(of name: ChangesetName, schema: Schema) -> [CellWrite] {
-    guard let changeset = known[name]?.changeset else { return [] }
-    return changeset.operations.flatMap { operation in
-      let shape = changeset.shapes[operation.shape]
-      let key = RecordKey(type: shape.type, id: operation.id)
-      return operation.writes(
-        name: name, stamp: changeset.stamp, fields: shape.fields,
-        type: shape.type == AliasFact.typeName ? AliasFact.recordType : schema.type(shape.type)
-      ).map { CellWrite(key: key, cell: $0.cell, write: $0.write) }
-    }
   }
 
   /// The row that a state shows; nil if the record is not alive.

@@ -6,18 +6,18 @@ import HouseholdRecords
 struct GroupTruth {
   private let states: [RecordKey: RecordState]
   private let schema: Schema
-  private let coverage: ChangesetArchive
+  private let coverage: ArchiveView
   private var groups = AliasGroups<RecordKey>()
   private var survivors: [RecordKey: String] = [:]
   /// The rows that show.
   private(set) var rows: [RecordKey: [FieldValue]] = [:]
 
-  init(_ states: [RecordKey: RecordState], schema: Schema, coverage: ChangesetArchive) throws {
+  init(_ states: [RecordKey: RecordState], schema: Schema, coverage: ArchiveView) throws {
     self.states = states
     self.schema = schema
     self.coverage = coverage
     for key in states.keys.sorted() where key.type == AliasFact.typeName {
-      guard let state = states[key], let row = ChangesetArchive.row(of: state, type: AliasFact.recordType),
+      guard let state = states[key], let row = ArchiveView.row(of: state, type: AliasFact.recordType),
         let fact = AliasFact(row: row)
       else { continue }
       groups.join(RecordKey(type: fact.type, id: fact.first), RecordKey(type: fact.type, id: fact.second))
@@ -30,7 +30,7 @@ struct GroupTruth {
     // Rows of sets follow from their owners' states.
     let owned = Set(schema.ownerships.map(\.set.type))
     rows = rows.filter { !owned.contains($0.key.type) }
-    for (key, row) in ChangesetArchive.rows(of: states, schema: schema) where owned.contains(key.type) {
+    for (key, row) in ArchiveView.rows(of: states, schema: schema) where owned.contains(key.type) {
       guard let type = schema.type(key.type) else { continue }
       rows[key] = repointed(row, type: type)
     }
@@ -44,9 +44,9 @@ struct GroupTruth {
 
   private func row(of key: RecordKey, type: RecordType) throws -> [FieldValue]? {
     guard let state = states[key], state.isAlive else { return nil }
-    guard groups.isMember(key), let group = group(of: key) else { return ChangesetArchive.row(of: state, type: type) }
+    guard groups.isMember(key), let group = group(of: key) else { return ArchiveView.row(of: state, type: type) }
     guard group.survivor.id.hasSameBytes(as: key.id) else { return nil }
-    return ChangesetArchive.row(of: group.combined(try group.entries(coverage: coverage)), type: type)
+    return ArchiveView.row(of: group.combined(try group.entries(coverage: coverage)), type: type)
   }
 
   private func repointed(_ row: [FieldValue], type: RecordType) -> [FieldValue] {

@@ -8,25 +8,39 @@ extension Judge {
   ///
   /// Devices with edits that are not sealed are left out where tables are compared: they show more than they tell.
   ///
-  /// - Parameter anew: whether the truth is computed from nothing, see ``ChangesetArchive``.
+  /// - Parameter anew: whether the merge rule is compared with the one that was written a second time.
   static func firstBreach(
     _ world: World, archive: inout ChangesetArchive, anew: Bool = true, random: inout SeededRandom
   ) throws -> String? {
     if let fault = world.faults.first { return fault }
     if let (link, name) = world.traffic.repeated { return "\(name) crossed link \(link) more than once (R9)" }
-    for device in world.devices { try archive.collect(from: device) }
-    var seen: [(device: SimulatedDevice, digest: StoreDigest)] = []
+    try archive.collect(from: world.devices)
+    var seen: [(device: SimulatedDevice, applied: Set<ChangesetHash>, digest: StoreDigest)] = []
     for device in world.devices {
       let vectors = try device.replica.vectors()
       if !vectors.received.covers(vectors.applied) { return "\(device.name) has applied more than it received (D1)" }
-      if !archive.vector.covers(vectors.received) { return "\(device.name) has received what nobody sealed" }
-      if let replica = archive.firstGap(in: vectors.applied) {
-        return "\(device.name) has applied a changeset of \(replica) before what it depends on (D2)"
+      guard let received = try archive.received(by: device) else {
+        return "\(device.name) has received what nobody sealed"
+      }
+      let view = ArchiveView(archive, of: received)
+      for holding in try device.replica.receivedDependencies() {
+        let name = ChangesetName(replica: holding.replica, sequence: holding.sequence)
+        if archive.resolve(holding).flatMap({ view.names[$0] }) != name {
+          return "\(device.name) has another name for \(name) than follows from what it knows (D4)"
+        }
+      }
+      let tips = vectors.applied.sorted.compactMap {
+        view.hashes[ChangesetName(replica: $0.replica, sequence: $0.sequence)]
+      }
+      let applied = archive.closure(of: tips)
+      if let gap = archive.firstGap(in: applied) {
+        return "\(device.name) has applied \(gap) before what it depends on (D2)"
       }
       guard try device.replica.unsealedCount() == 0, try !device.replica.needsSnapshot else { continue }
       let digest = try device.replica.computeDigest()
       let equal = seen.first {
-        $0.digest.applied == digest.applied && $0.digest.membershipHeads == digest.membershipHeads
+        $0.applied == applied && $0.digest.applied == digest.applied
+          && $0.digest.membershipHeads == digest.membershipHeads
       }
       if let equal {
         if let difference = try firstDifference(equal.device, device) { return "equal vectors (R5), but " + difference }
@@ -37,11 +51,13 @@ extension Judge {
         }
         if equal.digest.bytes != digest.bytes {
           return try "\(equal.device.name) and \(device.name) have equal vectors and different digests (R5)"
-            + (firstStateDifference(equal.device, device, archive: &archive, random: &random).map { ": " + $0 } ?? "")
+            + (firstStateDifference(equal.device, device, archive: archive, random: &random).map { ": " + $0 } ?? "")
         }
       } else {
-        if let fault = try firstUntruth(device, archive: &archive, anew: anew, random: &random) { return fault }
-        seen.append((device, digest))
+        if let fault = try firstUntruth(device, view: view, applied: applied, anew: anew, random: &random) {
+          return fault
+        }
+        seen.append((device, applied, digest))
       }
     }
     return nil
@@ -49,19 +65,18 @@ extension Judge {
 
   /// The first record that is not what its changesets say; nil if all are.
   private static func firstUntruth(
-    _ device: SimulatedDevice, archive: inout ChangesetArchive, anew: Bool, random: inout SeededRandom
+    _ device: SimulatedDevice, view: ArchiveView, applied: Set<ChangesetHash>, anew: Bool, random: inout SeededRandom
   ) throws -> String? {
     let schema = device.access.schema
-    let applied = try device.replica.vectors().applied
-    let truth = try archive.states(at: applied, schema: schema, anew: anew, random: &random)
-    if anew, let fault = try archive.firstDisagreement(at: applied, schema: schema, states: truth) { return fault }
+    let truth = try view.states(of: applied, schema: schema, random: &random)
+    if anew, let fault = try view.firstDisagreement(of: applied, schema: schema, states: truth) { return fault }
     let shown = try device.tables()
-    let due = try GroupTruth(truth, schema: schema, coverage: archive).rows
+    let due = try GroupTruth(truth, schema: schema, coverage: view).rows
     for key in Set(due.keys).union(shown.keys).sorted() where shown[key] != due[key] {
       return "\(device.name) shows \(text(shown[key])) as \(key), its changesets say \(text(due[key]))"
     }
     let attention = Set(try device.access.attention().map { "\($0.key) \($0.code)" })
-    let needed = ChangesetArchive.attention(of: truth, rows: due, schema: schema)
+    let needed = ArchiveView.attention(of: truth, rows: due, schema: schema)
     if let item = attention.symmetricDifference(needed).min() {
       return "\(device.name) \(needed.contains(item) ? "lacks" : "has") the attention item \(item)"
     }
@@ -91,9 +106,10 @@ extension Judge {
   }
 
   private static func firstStateDifference(
-    _ a: SimulatedDevice, _ b: SimulatedDevice, archive: inout ChangesetArchive, random: inout SeededRandom
+    _ a: SimulatedDevice, _ b: SimulatedDevice, archive: ChangesetArchive, random: inout SeededRandom
   ) throws -> String? {
-    let states = try archive.states(at: archive.vector, schema: a.access.schema, anew: true, random: &random)
+    let all = Set(archive.known.keys)
+    let states = try ArchiveView(archive, of: all).states(of: all, schema: a.access.schema, random: &random)
     for key in states.keys.sorted() {
       let (ours, theirs) = (try a.replica.state(of: key), try b.replica.state(of: key))
       if ours != theirs { return "\(key) " + firstDifference(ours ?? RecordState(), theirs ?? RecordState()) }
@@ -107,8 +123,9 @@ extension Judge {
     for device in world.devices {
       let vectors = try device.replica.vectors()
       if try device.replica.unsealedCount() != 0 { return "\(device.name) has edits that are not sealed" }
-      if vectors.received != archive.vector {
-        return "\(device.name) lacks \(archive.vector.excess(over: vectors.received)) changesets after healing"
+      let received = try archive.received(by: device) ?? []
+      if received.count != archive.count {
+        return "\(device.name) lacks \(archive.count - received.count) changesets after healing"
       }
       if vectors.applied != vectors.received { return "\(device.name) has not applied all that it received" }
       if try device.replica.membership().heads != heads { return "\(device.name) has other membership heads" }
@@ -116,10 +133,13 @@ extension Judge {
     }
     let schema = world.devices[0].access.schema
     var random = SeededRandom(seed: 0)
-    var archive = archive
-    let states = try archive.states(at: archive.vector, schema: schema, anew: true, random: &random)
-    let truth = try GroupTruth(states, schema: schema, coverage: archive)
-    if let (a, b) = truth.firstDouble(SimulatedCryptography(secret: [])) { return "\(a) and \(b) are one thing, and show as two" }
+    let all = Set(archive.known.keys)
+    let view = ArchiveView(archive, of: all)
+    let states = try view.states(of: all, schema: schema, random: &random)
+    let truth = try GroupTruth(states, schema: schema, coverage: view)
+    if let (a, b) = truth.firstDouble(SimulatedCryptography(secret: [])) {
+      return "\(a) and \(b) are one thing, and show as two"
+    }
     return nil
   }
 }

@@ -1,7 +1,7 @@
 import HouseholdRecords
 
 /// What tables must show of owned sets, and what of them needs attention, computed anew from all states.
-extension ChangesetArchive {
+extension ArchiveView {
   /// What the tables show of all these states: each record's row, and each row of a set at the owner whose claim on it
   /// is the greatest.
   static func rows(of states: [RecordKey: RecordState], schema: Schema) -> [RecordKey: [FieldValue]] {

@@ -1,0 +1,144 @@
+internal import FoundationEssentials
+internal import Glibc
+internal import HouseholdRecords
+internal import HouseholdReplica
+internal import HouseholdTrust
+
+/// What a device remembers of its replica outside of the data directory, so that a directory that was put back, copied
+/// or moved is noticed before anything is sealed in it (design 2.8).
+///
+/// Which machine and file it was, and the last changeset that was sealed. It is compared when a node starts and written
+/// after each sealing, before what was sealed can leave. Whatever is in doubt, the device goes on under a new replica
+/// id, which costs nothing; so the file need not survive a power cut.
+final class Witness {
+  /// What is remembered.
+  private struct Memory: Codable, Equatable {
+    var machine: String
+    var device: UInt64
+    var inode: UInt64
+    var replica: String
+    var sequence: UInt64
+    var hash: String
+  }
+
+  private let path: String
+  private let directory: DataDirectory
+  private let log: Log
+  private var kept: Memory?
+  /// Whether writing failed, which is told once: then nothing is concluded from its absence either.
+  private var isUseless = false
+
+  init(_ directory: DataDirectory, log: Log) {
+    self.directory = directory
+    self.log = log
+    path = Self.folder + "/" + hexadecimal(OpenSSLCryptography().sha256(Array(directory.path.utf8)).prefix(16))
+  }
+
+  /// `$XDG_STATE_HOME/household`, else `~/.local/state/household`.
+  private static var folder: String {
+    let environment = ProcessInfo.processInfo.environment
+    if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") { return state + "/household" }
+    return (environment["HOME"] ?? "") + "/.local/state/household"
+  }
+
+  /// Compares what is remembered with the replica, and lets it go on under a new id if that is not sure.
+  func check(_ replica: Replica, now: Instant) throws {
+    let isFirstStart = try !replica.isWatched()
+    let doubt = try isFirstStart ? nil : doubt(replica)
+    if let doubt {
+      log.note("this device goes on under a new replica id", ["because": doubt])
+      try replica.mint(.restored, now: now)
+    } else if isFirstStart {
+      try replica.watch(since: now)
+    }
+    try keep(replica)
+  }
+
+  /// Why the replica may not be the one that was here last; nil if it is.
+  private func doubt(_ replica: Replica) throws -> String? {
+    guard let memory = remembered() else {
+      return isWritable() ? "nothing is remembered of this directory, so it was moved or copied" : nil
+    }
+    let now = try observe(replica)
+    if memory.machine != now.machine { return "the directory was on another machine" }
+    if memory.device != now.device || memory.inode != now.inode { return "the file is another one" }
+    if memory.replica != now.replica { return "the replica was another one" }
+    if memory.sequence > now.sequence { return "the file is older than what was sealed last" }
+    guard memory.sequence > 0 else { return nil }
+    let last = try replica.hash(of: ChangesetName(replica: replica.replica, sequence: memory.sequence))
+    return last?.description == memory.hash ? nil : "the last changeset is another one"
+  }
+
+  /// Remembers the replica as it is now, if that is news.
+  func keep(_ replica: Replica) throws {
+    guard !isUseless else { return }
+    let memory = try observe(replica)
+    guard memory != kept else { return }
+    do {
+      try makeFolder()
+      try write(Array(JSONEncoder().encode(memory)))
+      kept = memory
+    } catch {
+      isUseless = true
+      log.note("nothing can be remembered outside of the data directory", ["path": path, "error": "\(error)"])
+    }
+  }
+
+  private func observe(_ replica: Replica) throws -> Memory {
+    var facts = stat()
+    guard unsafe stat(directory.replica, &facts) == 0 else {
+      throw NodeError(.dataDirectory, "\(directory.replica) is not there.", remedy: "Check the disk.")
+    }
+    let last = try replica.lastSealed()
+    return Memory(
+      machine: Self.machine, device: UInt64(facts.st_dev), inode: UInt64(facts.st_ino),
+      replica: last.replica.description, sequence: last.sequence, hash: last.hash.description)
+  }
+
+  /// The machine's id; empty where there is none, which then tells nothing.
+  private static let machine: String = {
+    do {
+      let bytes = try DurableFile(path: "/etc/machine-id").read()
+      return String(decoding: bytes.filter { $0 > 0x20 }, as: UTF8.self)
+    } catch {
+      return ""
+    }
+  }()
+
+  private func remembered() -> Memory? {
+    do {
+      return try JSONDecoder().decode(Memory.self, from: Data(DurableFile(path: path).read()))
+    } catch {
+      return nil
+    }
+  }
+
+  private func isWritable() -> Bool {
+    do {
+      try makeFolder()
+      return unsafe access(Self.folder, W_OK) == 0
+    } catch {
+      return false
+    }
+  }
+
+  private func makeFolder() throws {
+    if DataDirectory.exists(Self.folder) { return }
+    try FileManager.default.createDirectory(
+      atPath: Self.folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+  }
+
+  /// Over what was there: a torn write is taken for a doubt, and minting is safe.
+  private func write(_ bytes: [UInt8]) throws {
+    let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode_t(0o600))
+    guard descriptor >= 0 else { throw Errno(errno) }
+    defer { close(descriptor) }
+    guard unsafe Glibc.write(descriptor, bytes, bytes.count) == bytes.count else { throw Errno(errno) }
+  }
+
+  private struct Errno: Error, CustomStringConvertible {
+    let number: Int32
+    init(_ number: Int32) { self.number = number }
+    var description: String { unsafe String(cString: strerror(number)) }
+  }
+}

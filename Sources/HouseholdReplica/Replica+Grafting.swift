@@ -1,0 +1,130 @@
+internal import HouseholdRecords
+
+/// Branches in a snapshot (D4): what the server calls them may not be what they are called here.
+extension Replica {
+  /// Makes a replica and its branches known, parents first.
+  func adoptTree(_ branches: [SnapshotHeader.Replica]) throws {
+    if try branches.allSatisfy(fits) {
+      for branch in branches {
+        try addBranch(branch)
+        for header in branch.recent + [branch.last] { _ = try know(header) }
+      }
+    } else {
+      var theirs: [ChangesetName: ChangesetHash] = [:]
+      for branch in branches { try graft(branch, &theirs) }
+    }
+  }
+
+  /// Whether the branch is the same here as far as can be seen: the usual case.
+  private func fits(_ branch: SnapshotHeader.Replica) throws -> Bool {
+    for header in branch.recent + [branch.last] {
+      if let ours = try hash(of: header.name), ours != header.hash { return false }
+    }
+    guard let place = branch.branch else {
+      // Branches that the server does not know may be in the way.
+      return branch.last.name.replica == branch.root
+        && (replicas[branch.root] == nil || !replicas.forked.contains(branch.root) || branch.last.name.sequence == 0)
+    }
+    guard let parent = replicas[place.parent] else { return replicas[branch.root] == nil }
+    if let known = replicas[branch.last.name.replica] {
+      return known.parent == parent.number && known.fork == place.fork
+    }
+    let ours = try hash(of: ChangesetName(replica: parent.id, sequence: place.fork + 1))
+    return parent.received <= place.fork || ours != nil && ours != place.first
+  }
+
+  private func addBranch(_ branch: SnapshotHeader.Replica) throws {
+    let id = branch.last.name.replica
+    if replicas[id] != nil { return }
+    guard let place = branch.branch else {
+      guard id == branch.root else { throw Violation(.badSnapshot, "The snapshot gives a replica another name.") }
+      _ = try replicas.add(id, origin: branch.origin, begun: branch.begun, on: connection)
+      return
+    }
+    guard let parent = replicas[place.parent], parent.root == branch.root else {
+      throw Violation(.badSnapshot, "The snapshot names a branch of a replica that it does not name.")
+    }
+    var entry = parent
+    (entry.id, entry.parent, entry.fork, entry.first) = (id, parent.number, place.fork, place.first)
+    (entry.received, entry.applied, entry.base) = (place.fork, place.fork, place.fork)
+    _ = try replicas.insert(entry, on: connection)
+  }
+
+  /// Puts a branch in its place by the hashes of its newest changesets.
+  ///
+  /// - Parameter theirs: the hashes of the changesets that were put in place, by the server's names.
+  private func graft(_ branch: SnapshotHeader.Replica, _ theirs: inout [ChangesetName: ChangesetHash]) throws {
+    var before = branch.branch.flatMap { theirs[ChangesetName(replica: $0.parent, sequence: $0.fork)] }
+    var name: ChangesetName?
+    for header in branch.recent + [branch.last] {
+      name = try graft(header, after: before, root: branch)
+      before = header.hash
+      theirs[header.name] = header.hash
+    }
+    if let name { grafts[branch.last.name.replica] = name }
+  }
+
+  /// Finds or stores one changeset of the server's chain; returns what it is called here.
+  private func graft(
+    _ header: ChangesetHeader, after before: ChangesetHash?, root: SnapshotHeader.Replica
+  ) throws -> ChangesetName {
+    let sequence = header.name.sequence
+    let tree = replicas.tree(of: root.root)
+    for entry in tree where entry.holds(sequence) {
+      let name = ChangesetName(replica: entry.id, sequence: sequence)
+      if try hash(of: name) == header.hash { return name }
+    }
+    var place: Place?
+    if sequence == 1 {
+      let entry = try replicas.add(root.root, origin: root.origin, begun: root.begun, on: connection)
+      place = Place(entry: entry, isFork: entry.received > 0)
+    }
+    for entry in tree where entry.holds(sequence - 1) && before != nil {
+      let name = ChangesetName(replica: entry.id, sequence: sequence - 1)
+      guard let previous = try log.header(of: name, replicas: replicas), previous.hash == before else { continue }
+      place = Place(entry: entry, previous: previous, isFork: entry.received >= sequence)
+    }
+    guard let place else {
+      throw Violation(.otherBranch, "The snapshot knows other branches of the replica \(root.root) than this device.")
+    }
+    let entry = place.isFork ? try branch(at: place, first: header.hash) : place.entry
+    var header = header
+    header.name = ChangesetName(replica: entry.id, sequence: sequence)
+    _ = try log.append(header, replica: entry.number, state: .applied, body: nil)
+    try replicas.update(entry.id, on: connection) { entry in
+      entry.received = sequence
+      entry.applied = sequence
+      entry.base = sequence
+    }
+    return header.name
+  }
+
+  /// Merges a snapshot's record whose writes have other names here than at the server.
+  func mergeRenamed(
+    _ theirs: StoredRecord, shown: [FieldValue]?, of place: RecordPlace, table: TypeTable?
+  ) throws {
+    let ours = try StoredRecord.read(type: place.type, id: place.id, on: connection)
+    let row = ours?.isAlive == true ? try table?.row(place.id, on: connection) : nil
+    var state = try ours.map { try CellVersions.decode($0, row: row, table: table, names: self) } ?? RecordState()
+    try state.merge(try CellVersions.decode(theirs, row: shown, table: table, names: self), coverage: self)
+    for cell in state.cells.keys { state.cells[cell]?.sort { ($0.name, $0.life) < ($1.name, $1.life) } }
+    try store(state, of: place, table: table, shownBefore: row, earlierFlags: ours?.flags ?? 0)
+  }
+
+  /// What a changeset of a grafted branch is called here.
+  func graftedName(of header: ChangesetHeader, on last: ChangesetName) throws -> ChangesetName {
+    guard let root = replicas[last.replica]?.root else { return header.name }
+    for entry in replicas.tree(of: root) where entry.holds(header.name.sequence) {
+      let name = ChangesetName(replica: entry.id, sequence: header.name.sequence)
+      if try hash(of: name) == header.hash { return name }
+    }
+    var branch = replicas[last.replica]
+    while let entry = branch {
+      if header.name.sequence > entry.fork {
+        return ChangesetName(replica: entry.id, sequence: header.name.sequence)
+      }
+      branch = entry.parent.flatMap { replicas[number: $0] }
+    }
+    return header.name
+  }
+}

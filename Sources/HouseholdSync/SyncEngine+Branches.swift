@@ -1,0 +1,128 @@
+import HouseholdRecords
+
+/// How far a peer has a branch of ours: the greatest seq that it is known to have, and the least that it lacks.
+struct BranchSearch: Hashable {
+  var known: UInt64
+  var lacking: UInt64
+
+  /// Whether there is nothing between the two.
+  var isOver: Bool { known + 1 >= lacking }
+}
+
+/// Replicas with branches (D4): both sides get all of them, without sending what the other has.
+///
+/// Whoever sees that a peer has another changeset under some name asks how far the peer has each of its own branches of
+/// that replica, a few questions whatever the length, and sends the rest. Names mean something else to the two until
+/// then, so nothing that is said by name counts; whoever gets a new branch begins all sessions anew.
+extension SyncEngine {
+  /// Takes in where the peer's holdings lie here; returns what it certainly has.
+  func place(
+    _ holdings: Holdings, of session: inout SyncSession, _ moment: Moment
+  ) throws -> (located: LocatedHoldings, certain: VersionVector) {
+    var located = try moment.store.locate(holdings.received)
+    ownReplicas.insert(moment.store.replica)
+    session.unplaced = located.unplaced
+    for replica in located.contradicted where !session.forks.contains(replica) {
+      report(.forkSuspected(replica, session.device))
+      for branch in try moment.store.branches(of: replica) {
+        session.forks.insert(branch)
+        session.known[branch] = 0
+        let end = vectors.received[branch]
+        if end > 0 { session.searches[branch] = BranchSearch(known: 0, lacking: end + 1) }
+      }
+    }
+    // How far the peer has these is what the search finds out.
+    located.known = withoutForks(located.known, session)
+    // Here it is known how far it has them, and yet what it says by name from now on means something else.
+    for replica in located.renamed { session.forks.formUnion(try moment.store.branches(of: replica)) }
+    var certain = located.known
+    for theirs in located.unplaced { certain[theirs.replica] = 0 }
+    session.outgoing.withheld = Set(session.searches.keys)
+    session.outgoing.ambiguous = session.forks
+    return (located, certain)
+  }
+
+  /// Asks how far the peer has our branches.
+  func askForForks(on link: LinkNumber, _ moment: Moment) throws {
+    guard let session = sessions[link] else { return }
+    for (branch, search) in session.searches.sorted(by: { $0.key < $1.key }) {
+      try ask(branch, search, on: link, moment)
+    }
+  }
+
+  private func ask(_ branch: ReplicaID, _ search: BranchSearch, on link: LinkNumber, _ moment: Moment) throws {
+    let points = try moment.store.points(
+      of: branch, after: search.known, before: search.lacking, limit: Limits.branchPoints - 1)
+    if points.isEmpty { return try finish(branch, search.known, on: link, moment) }
+    send(.branchQuestion(points), on: link)
+  }
+
+  /// Answers how far we have the peer's branch, by its hashes.
+  func answer(_ points: [Dependency], on link: LinkNumber, _ moment: Moment) throws {
+    let located = try points.reversed().first { point in
+      let found = try moment.store.locate([point])
+      return found.contradicted.isEmpty && found.unplaced.isEmpty && !found.known.isEmpty
+        && found.known.entries.contains { $0.value >= point.sequence && vectors.received[$0.key] >= $0.value }
+    }
+    send(
+      .branchAnswer(ChangesetName(replica: points[0].replica, sequence: located?.sequence ?? 0)), on: link)
+  }
+
+  func receiveBranchAnswer(_ name: ChangesetName, on link: LinkNumber, _ moment: Moment) throws {
+    guard var search = sessions[link]?.searches[name.replica] else { return }
+    let asked = try moment.store.points(
+      of: name.replica, after: search.known, before: search.lacking, limit: Limits.branchPoints - 1)
+    guard name.sequence == 0 || asked.contains(where: { $0.sequence == name.sequence }) else {
+      throw Violation(.unexpectedMessage, "The peer answered what it was not asked.")
+    }
+    search.lacking = asked.first { $0.sequence > name.sequence }?.sequence ?? search.lacking
+    search.known = max(search.known, name.sequence)
+    sessions[link]?.searches[name.replica] = search
+    if search.isOver {
+      try finish(name.replica, search.known, on: link, moment)
+    } else {
+      try ask(name.replica, search, on: link, moment)
+    }
+  }
+
+  /// It is known how far the peer has the branch: the rest goes out.
+  private func finish(_ branch: ReplicaID, _ known: UInt64, on link: LinkNumber, _ moment: Moment) throws {
+    sessions[link]?.searches[branch] = nil
+    sessions[link]?.known[branch] = known
+    guard let session = sessions[link], session.searches.isEmpty else { return }
+    sessions[link]?.outgoing.withheld = []
+    sessions[link]?.outgoing.readAgain()
+  }
+
+  /// What a peer says by name, without the names that mean something else to it.
+  func withoutForks(_ vector: VersionVector, _ session: SyncSession) -> VersionVector {
+    session.forks.isEmpty ? vector : VersionVector(vector.entries.filter { !session.forks.contains($0.key) })
+  }
+
+  /// Whatever came: names may mean something else now, so sessions that spoke by name begin anew.
+  func restartAfterForks(_ reception: Reception, _ moment: Moment) throws {
+    guard reception.stored > 0 else { return }
+    for link in links {
+      guard let session = sessions[link], session.phase == .inUse else { continue }
+      var isOver = reception.forked
+      if !isOver, !session.unplaced.isEmpty {
+        let located = try moment.store.locate(session.unplaced)
+        // What was taken for more of one branch is here now, and is another one.
+        isOver =
+          located.unplaced.count < session.unplaced.count
+          && !session.unplaced.allSatisfy { located.known[$0.replica] >= $0.sequence || located.unplaced.contains($0) }
+        sessions[link]?.unplaced = located.unplaced
+      }
+      if isOver { restart(link, moment) }
+    }
+  }
+
+  /// Begins all sessions anew.
+  func restartSessions(_ moment: Moment) {
+    for link in links where sessions[link]?.phase == .inUse { restart(link, moment) }
+  }
+
+  private func restart(_ link: LinkNumber, _ moment: Moment) {
+    close(link, Goodbye(.branches, "A replica has branches that were not known; the session starts anew."), moment)
+  }
+}

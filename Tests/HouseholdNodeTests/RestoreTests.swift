@@ -1,0 +1,119 @@
+import Foundation
+import Testing
+
+/// Data directories that were copied, put back or moved, and backups, with real processes.
+@Suite(.serialized, .ownThread) struct RestoreTests {
+  private func findings(_ home: Home) throws -> [String: String] {
+    let list = try home.status().report["findings"] as? [[String: Any]] ?? []
+    return Dictionary(list.map { ($0["code"] as? String ?? "", $0["severity"] as? String ?? "") }) { first, _ in first }
+  }
+
+  private func notes(_ home: Home) throws -> [String: String] {
+    try home.records("note").mapValues { $0["title"] as? String ?? "" }
+  }
+
+  private func replica(_ home: Home) throws -> String {
+    try home.sqlite("SELECT hex(value) FROM sync_meta WHERE name = 'replica'")
+  }
+
+  @Test func `a raw copy that is put back after more writes is noticed, and nothing is lost`() throws {
+    let place = try Place()
+    let (ana, ben) = try place.pair()
+    try ben.put("note", "n1", "title=1")
+    for home in [ana, ben] { try home.waitInSync() }
+    try ben.stop()
+    let copy = ben.directory + "-copy"
+    try FileManager.default.copyItem(atPath: ben.directory, toPath: copy)
+    try ben.start(peers: [ana])
+    try ben.put("note", "n2", "title=2")
+    for home in [ana, ben] { try home.waitInSync() }
+    try ben.stop()
+    try FileManager.default.removeItem(atPath: ben.directory)
+    try FileManager.default.moveItem(atPath: copy, toPath: ben.directory)
+    let before = try replica(ben)
+    try ben.put("note", "n3", "title=3")
+    try ben.start(peers: [ana])
+
+    try eventually("the records are back") { try notes(ben) == ["n1": "1", "n2": "2", "n3": "3"] }
+    try eventually("the partner has them") { try notes(ana) == ["n1": "1", "n2": "2", "n3": "3"] }
+    #expect(try replica(ben) != before)
+    for home in [ana, ben] { try home.waitInSync() }
+    #expect(try findings(ben)["restored"] == "information")
+  }
+
+  @Test func `a directory that stays where it is goes on under one replica id`() throws {
+    let place = try Place()
+    let (ana, ben) = try place.pair()
+    let before = try replica(ben)
+    for round in 1...3 {
+      try ben.put("note", "n\(round)", "title=x")
+      for home in [ana, ben] { try home.waitInSync() }
+      if round == 2 { ben.kill() } else { try ben.stop() }
+      try ben.start(peers: [ana])
+    }
+    for home in [ana, ben] { try home.waitInSync() }
+    #expect(try replica(ben) == before)
+    #expect(try findings(ben)["restored"] == nil)
+  }
+
+  @Test func `a file that is put back in its own place is noticed by what was sealed last`() throws {
+    let place = try Place()
+    let (ana, ben) = try place.pair()
+    for home in [ana, ben] { try home.waitInSync() }
+    try ben.stop()
+    let file = ben.directory + "/replica.sqlite"
+    let old = try Data(contentsOf: URL(filePath: file))
+    try ben.start(peers: [ana])
+    try ben.put("note", "n1", "title=1")
+    for home in [ana, ben] { try home.waitInSync() }
+    try ben.stop()
+    // The same inode with the older contents.
+    let handle = try #require(FileHandle(forWritingAtPath: file))
+    try handle.truncate(atOffset: 0)
+    try handle.write(contentsOf: old)
+    try handle.close()
+    let before = try replica(ben)
+    try ben.start(peers: [ana])
+
+    #expect(try replica(ben) != before)
+    try eventually("what was lost is back") { try notes(ben) == ["n1": "1"] }
+  }
+
+  @Test func `a backup holds no key, no code and no address, and is not written over`() throws {
+    let place = try Place()
+    let (ana, ben) = try place.pair()
+    try ana.put("note", "n1", "title=secret recipe")
+    let code = try ana.invite("cleo")
+    for home in [ana, ben] { try home.waitInSync() }
+    let file = place.path("sunday.backup")
+    #expect(try ana.run("backup", file).code == 0)
+    #expect(try ana.run("backup", file).code == 1)
+
+    let bytes = try Data(contentsOf: URL(filePath: file))
+    #expect(bytes.range(of: Data("secret recipe".utf8)) != nil)
+    #expect(bytes.range(of: Data("PRIVATE KEY".utf8)) == nil)
+    #expect(bytes.range(of: Data(ben.address.utf8)) == nil)
+    let spelled = code.split(separator: "#").last.map(String.init) ?? code
+    #expect(bytes.range(of: Data(spelled.utf8)) == nil)
+    let stored = try ana.sqlite("SELECT code FROM sync_invitation WHERE state = 'open'")
+    #expect(!stored.isEmpty && bytes.range(of: Data(stored.utf8)) == nil)
+  }
+
+  @Test func `an import waits after a restore until the first sync`() throws {
+    let place = try Place()
+    let (ana, ben) = try place.pair()
+    for home in [ana, ben] { try home.waitInSync() }
+    let file = place.path("sunday.backup")
+    #expect(try ben.run("backup", file).code == 0)
+    try ben.stop()
+    #expect(try ben.run("recover", file).code == 64)
+    #expect(try ben.run("recover", file, "--scope", "device", "--yes").code == 0)
+    let bank = place.path("bank.csv")
+    try "date,amount_minor,currency,payee\n2026-03-01,-500,EUR,Shop\n".write(
+      toFile: bank, atomically: true, encoding: .utf8)
+    #expect(try ben.run("import", bank).code == 75)
+    try ben.start(peers: [ana])
+    try ben.waitInSync()
+    #expect(try ben.run("import", bank).code == 0)
+  }
+}
