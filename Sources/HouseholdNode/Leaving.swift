@@ -83,6 +83,8 @@ package struct Leaving {
       return try NodeError.guarding {
         let replica = try Replica(path: directory.replica, cryptography: OpenSSLCryptography(), signer: keys.key)
         defer { replica.close() }
+        // As the node would have done: only what is sealed is counted as this member's.
+        _ = try replica.seal(now: SystemClock.now)
         let leaving = Leaving(directory: directory, replica: replica)
         return isDryRun ? try leaving.preview(keep) : try leaving.leave(keep, now: SystemClock.now)
       }

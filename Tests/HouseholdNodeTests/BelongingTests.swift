@@ -57,7 +57,9 @@ import Testing
     #expect(try ben.records("note").keys.sorted() == ["of-ben"])
     #expect(try ben.status().report["reason"] as? String == "left")
     #expect(try ben.run("put", "note", "late", "title=3").code == 77)
-    try ben.start(peers: [ana])
+    try ben.start()
+    try ana.stop()
+    try ana.start(peers: [ben])
     try eventually("ana hears of it") { try !ana.run("members").output.contains("ben") }
     #expect(try ana.records("note").keys.sorted() == ["of-ana"])
     #expect(try ana.run("leave", "--yes").code == 77, "she is the last owner")
