@@ -50,7 +50,7 @@ package final class SimulatedDisk {
   package private(set) var lasting: Fault?
   /// Whether a fault has struck and the disk was not healed since.
   package private(set) var hasStruck = false
-  /// How many faults have struck.
+  /// How many faults have struck since the last one was armed.
   package private(set) var strikes = 0
   private var random: SeededRandom
   /// The size of what a disk writes whole or not at all.
@@ -67,6 +67,7 @@ package final class SimulatedDisk {
   package func arm(_ fault: Fault, atOperation number: Int) {
     armed = (fault, operations + number)
     hasStruck = false
+    strikes = 0
   }
 
   /// Takes all faults away; what they did stays.
