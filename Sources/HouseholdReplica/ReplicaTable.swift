@@ -50,7 +50,8 @@ struct ReplicaTable {
       else { throw ReplicaError(.corrupt, "The table of replicas holds an id of a wrong length.") }
       remember(
         Entry(
-          number: statement.integer(0), id: id, device: device, nonce: nonce, begun: try Self.heads(statement.bytes(11)),
+          number: statement.integer(0), id: id, device: device, nonce: nonce,
+          begun: try Self.heads(statement.bytes(11)),
           received: UInt64(statement.integer(4)), applied: UInt64(statement.integer(5)),
           base: UInt64(statement.integer(6)), root: root,
           parent: statement.isNull(8) ? nil : statement.integer(8), fork: UInt64(statement.integer(9)),
@@ -94,7 +95,8 @@ struct ReplicaTable {
     if let known = entries[id] { return known }
     return try insert(
       Entry(
-        number: 0, id: id, device: origin.device, nonce: origin.nonce, begun: begun, received: 0, applied: 0, base: 0, root: id,
+        number: 0, id: id, device: origin.device, nonce: origin.nonce, begun: begun, received: 0, applied: 0, base: 0,
+        root: id,
         parent: nil, fork: 0, first: nil), on: connection)
   }
 

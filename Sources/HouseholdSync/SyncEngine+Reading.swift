@@ -83,11 +83,21 @@ extension SyncEngine {
       try store(batch.changesets, token: token, from: session, moment)
     }
     if let session = sessions[link] { try learn(batch.reaches, from: session, moment) }
+    if batch.reaches.entries.keys.contains(where: moment.store.isOwn) { try countAgain(moment) }
     acknowledge(payloadBytes, on: link)
     if let replica = batch.answers {
       if !batch.more { finishAsk(replica, on: link) }
     } else if batch.subscription == session.incoming.number {
       follow(batch, on: link, moment)
+    }
+  }
+
+  /// Of our own changesets the store counts at a peer only what it has itself: when some come back after a restore, it
+  /// is told again who has them.
+  private func countAgain(_ moment: Moment) throws {
+    for link in links {
+      guard let session = sessions[link], session.phase == .inUse else { continue }
+      try moment.store.acknowledge(session.known, by: session.device, at: moment.wall)
     }
   }
 

@@ -34,7 +34,8 @@ extension Replica {
     for edit in run.rest where edit.kind != .delete {
       let place = Self.place(edit)
       // A deleted record that is made again has a life of its own, whatever else its group shows.
-      guard edit.kind != .set, let survivor = duplicates.shownAs[place], try current(place, edit.table, sealed)?.isAlive == true,
+      guard edit.kind != .set, let survivor = duplicates.shownAs[place],
+        try current(place, edit.table, sealed)?.isAlive == true,
         !gone.contains(RecordPlace(type: place.type, id: survivor)),
         let state = try current(RecordPlace(type: place.type, id: survivor), edit.table, sealed), state.isAlive
       else {
