@@ -278,8 +278,9 @@ final class SyncDriver: @unchecked Sendable {
   func livePeers() throws -> [String: LiveFacts.Peer] {
     let received = try replica.vectors().received
     let sessions = Dictionary(engine.peers.map { ($0.device, $0) }) { old, new in new.isInUse ? new : old }
+    let relayed = engine.relayed
     var peers: [String: LiveFacts.Peer] = [:]
-    for device in Set(contacts.keys).union(sessions.keys).sorted() {
+    for device in Set(contacts.keys).union(sessions.keys).union(relayed.keys).sorted() {
       let session = sessions[device]
       let link = session.flatMap { links[$0.link] }
       var contact = contacts[device] ?? PeerContact()
@@ -289,7 +290,8 @@ final class SyncDriver: @unchecked Sendable {
         contact.clockOffsetMs = session?.clockOffsetMilliseconds
       }
       peers[device.description] = LiveFacts.Peer(
-        connected: session?.isInUse ?? false, address: link?.address.description,
+        connected: session?.isInUse ?? false, through: relayed[device]?.description,
+        address: link?.address.description,
         missingHere: session?.received.excess(over: received) ?? 0, synced: session?.isSynced ?? false,
         contact: contact, diverged: diverged.contains(device))
     }

@@ -36,6 +36,8 @@ package enum Message: Hashable, Sendable {
   case snapshotPage(SnapshotPart)
   /// What I have stored and keep from my records.
   case withheld([Withheld])
+  /// Who else is there, and what they have of yours.
+  case present([Presence])
 
   /// The kinds, by their frame type: below 0x40 control, from there on data.
   package enum Kind: UInt8, CaseIterable, Sendable {
@@ -56,9 +58,13 @@ package enum Message: Hashable, Sendable {
     case batch = 0x44
     case snapshotPage = 0x45
     case withheld = 0x46
+    case present = 0x47
 
     /// Whether the payload may be longer than a control frame.
     package var isData: Bool { rawValue >= 0x40 }
+
+    /// The flags of its frames: who does not know a message that is for status alone may skip it (P2).
+    package var flags: UInt8 { self == .present ? MessageCodec.ignorableFlag : 0 }
   }
 
   /// The kind of this message.
@@ -81,6 +87,7 @@ package enum Message: Hashable, Sendable {
     case .batch: .batch
     case .snapshotPage: .snapshotPage
     case .withheld: .withheld
+    case .present: .present
     }
   }
 }

@@ -42,6 +42,7 @@ package enum MessageCodec {
     case .batch(let batch): writer.batch(batch)
     case .snapshotPage(let part): writer.snapshotPart(part)
     case .withheld(let list): writer.withheld(list)
+    case .present(let list): writer.presences(list)
     }
     return writer.bytes
   }
@@ -95,6 +96,7 @@ package enum MessageCodec {
     case .batch: return .batch(try reader.batch())
     case .snapshotPage: return .snapshotPage(try reader.snapshotPart())
     case .withheld: return .withheld(try reader.withheld())
+    case .present: return .present(try reader.presences())
     }
   }
 

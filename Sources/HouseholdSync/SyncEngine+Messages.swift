@@ -46,6 +46,7 @@ extension SyncEngine {
     case .batch(let batch): try receive(batch, payloadBytes: payloadBytes, on: link, moment)
     case .snapshotPage(let part): try receive(part, payloadBytes: payloadBytes, on: link, moment)
     case .withheld(let list): report(.withheld(list, by: session.device))
+    case .present(let list): try receive(list, from: session, moment)
     }
   }
 

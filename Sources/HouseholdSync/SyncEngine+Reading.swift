@@ -12,6 +12,7 @@ extension SyncEngine {
       if session.forks.insert(entry.replica).inserted { report(.forkSuspected(entry.replica, session.device)) }
     }
     session.known = try bounded(session.known, with: known)
+    presenceIsDue = true
     session.incoming.peerBase = holdings.base
     if try session.incoming.state == .unknown || (!session.incoming.isSnapshot && needsSnapshot(session, moment)) {
       session.incoming.state = .due

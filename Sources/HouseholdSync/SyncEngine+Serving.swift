@@ -110,6 +110,7 @@ extension SyncEngine {
       try moment.store.acknowledge(vector, by: session.device, at: moment.wall)
     }
     sessions[session.link]?.known = known
+    presenceIsDue = true
   }
 
   /// What a peer has with what it says that it has besides: no more replicas than a household can have (R8).

@@ -36,7 +36,7 @@ extension SyncSession {
     case (.comparing, .hello), (.settled, .hello), (.inUse, .hello): .refuse
     case (.greeting, .membershipHave), (.greeting, .membership), (.greeting, .use), (.greeting, .have),
       (.greeting, .subscribe), (.greeting, .acknowledge), (.greeting, .offer), (.greeting, .request),
-      (.greeting, .batch), (.greeting, .snapshotPage), (.greeting, .withheld):
+      (.greeting, .batch), (.greeting, .snapshotPage), (.greeting, .withheld), (.greeting, .present):
       .refuse
 
     // Then the membership logs are made equal; new entries may follow at any time.
@@ -50,13 +50,14 @@ extension SyncSession {
 
     // Data, and what belongs to it, flows on a link in use and on no other.
     case (.inUse, .have), (.inUse, .subscribe), (.inUse, .acknowledge), (.inUse, .offer), (.inUse, .request),
-      (.inUse, .batch), (.inUse, .snapshotPage), (.inUse, .withheld):
+      (.inUse, .batch), (.inUse, .snapshotPage), (.inUse, .withheld), (.inUse, .present):
       .take
     case (.comparing, .have), (.comparing, .subscribe), (.comparing, .acknowledge), (.comparing, .offer),
-      (.comparing, .request), (.comparing, .batch), (.comparing, .snapshotPage), (.comparing, .withheld):
+      (.comparing, .request), (.comparing, .batch), (.comparing, .snapshotPage), (.comparing, .withheld),
+      (.comparing, .present):
       .refuse
     case (.settled, .have), (.settled, .subscribe), (.settled, .acknowledge), (.settled, .offer),
-      (.settled, .request), (.settled, .batch), (.settled, .snapshotPage), (.settled, .withheld):
+      (.settled, .request), (.settled, .batch), (.settled, .snapshotPage), (.settled, .withheld), (.settled, .present):
       .refuse
 
     // So does the share's key.
@@ -69,7 +70,7 @@ extension SyncSession {
     case (.superseded, .hello), (.superseded, .membershipHave), (.superseded, .membership), (.superseded, .use),
       (.superseded, .have), (.superseded, .subscribe), (.superseded, .acknowledge), (.superseded, .offer),
       (.superseded, .request), (.superseded, .batch), (.superseded, .snapshotPage), (.superseded, .withheld),
-      (.superseded, .shareKeyWanted), (.superseded, .shareKey):
+      (.superseded, .shareKeyWanted), (.superseded, .shareKey), (.superseded, .present):
       .ignore
     }
   }

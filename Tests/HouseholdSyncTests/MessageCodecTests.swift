@@ -57,6 +57,10 @@ struct MessageCodecTests {
       Withheld(replica: id128(1), first: 7, reason: .held), Withheld(replica: id128(2), first: 300, reason: .rejected),
     ]),
     .withheld([]),
+    .present([
+      Presence(device: id256(1), isLinked: true, confirmed: vector),
+      Presence(device: id256(2), isLinked: false, confirmed: VersionVector()),
+    ]),
   ]
 
   /// Frame type and payload of each sample, `-` for none.
@@ -90,6 +94,8 @@ struct MessageCodecTests {
     45 0301070707070707070707070707070707070707070707070707070707070707070701090101020203
     46 0201010101010101010101010101010101070102020202020202020202020202020202ac0202
     46 00
+    47 020101010101010101010101010101010101010101010101010101010101010101010201010101010101010101010101010101050\
+    2020202020202020202020202020202ac0202020202020202020202020202020202020202020202020202020202020202020000
     """.split(separator: "\n").map(String.init)
 
   @Test func `every message has the bytes that are pinned (P3)`() {
