@@ -24,6 +24,8 @@ final class SyncDriver: @unchecked Sendable {
   private var quietSeconds = 0
   /// After how long a pause the digest is computed: it reads every record.
   private static let digestAfterSeconds = 2
+  /// How many records a slice of it reads: about 25 ms.
+  private static let digestSliceRows = 4096
   /// Called when a peer said hello, with its device and addresses; and when a session ended.
   var onConnected: (DeviceID) -> Void = { _ in }
   var onDisconnected: (DeviceID, LinkCloseReason) -> Void = { _, _ in }
@@ -134,10 +136,20 @@ final class SyncDriver: @unchecked Sendable {
     replica.lastNow = SystemClock.now
     handle(.tick)
     quietSeconds += 1
-    guard quietSeconds == Self.digestAfterSeconds, storeError == nil else { return }
+    guard quietSeconds == Self.digestAfterSeconds else { return }
+    replica.abandonDigest()
+    computeDigest()
+  }
+
+  /// Computes the digest in slices, as long as all is quiet; links and commands have their turn between two of them.
+  private func computeDigest() {
+    guard !isStopped, quietSeconds >= Self.digestAfterSeconds, storeError == nil else { return }
     do {
-      // It seals first what was captured meanwhile, which the engine must hear of.
-      if try replica.refreshDigest() { handle(.localChanges) }
+      switch try replica.refreshDigest(rows: Self.digestSliceRows) {
+      case .sealed: handle(.localChanges)
+      case .more: _ = loop.schedule(afterMilliseconds: 1) { [self] in computeDigest() }
+      case .over: break
+      }
     } catch {
       storeFailed(error)
     }
