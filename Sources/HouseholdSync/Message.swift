@@ -58,7 +58,7 @@ package enum Message: Hashable, Sendable {
     case batch = 0x44
     case snapshotPage = 0x45
     case withheld = 0x46
-    case present = 0x47
+    case present = 0x49
 
     /// Whether the payload may be longer than a control frame.
     package var isData: Bool { rawValue >= 0x40 }
