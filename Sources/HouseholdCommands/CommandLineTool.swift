@@ -16,7 +16,8 @@ package enum CommandLineTool {
       LeaveCommand(), NodeCommand(),
       StatusCommand(), TypesCommand(), SchemaCommand(), ListCommand(), GetCommand(), PutCommand(), DeleteCommand(),
       HistoryCommand(), RevertCommand(), RestoreCommand(), ConflictsCommand(), ResolveCommand(),
-      HeldCommand(), DecideCommand.approve, DecideCommand.reject, RejectedCommand(),
+      HeldCommand(), DecideCommand.approve, DecideCommand.reject, RejectedCommand(), DoctorCommand(),
+      UnshownCommand.parked, UnshownCommand.quarantine,
       ImportCommand(), ExportCommand(), ReportCommand(), RecurringCommand(), AliasCommand(), BackupCommand(),
       RecoverCommand(), SelftestCommand(), CompletionsCommand(), HelpCommand(), VersionCommand(),
     ] + LaterCommand.all

@@ -119,7 +119,7 @@ extension Household {
     }
   }
 
-  private static func authorship(_ authorship: HouseholdReplica.Authorship) -> Authorship {
+  static func authorship(_ authorship: HouseholdReplica.Authorship) -> Authorship {
     Authorship(member: authorship.member, device: authorship.device, at: authorship.at)
   }
 }

@@ -182,7 +182,7 @@ package enum HouseholdStatus {
   }
 
   /// The digest by reading every record; none where the replica cannot be opened, which status tells in other words.
-  private static func computedDigest(_ directory: DataDirectory) -> [UInt8]? {
+  package static func computedDigest(_ directory: DataDirectory) -> [UInt8]? {
     do {
       let replica = try Replica(path: directory.replica, cryptography: OpenSSLCryptography(), signer: nil)
       defer { replica.close() }

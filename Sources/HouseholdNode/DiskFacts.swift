@@ -6,6 +6,8 @@ package struct DiskFacts: Hashable, Sendable {
   package var isReadOnly: Bool
   /// Whether no space is left that a commit could need.
   package var isFull: Bool
+  /// How many bytes this user may still write; nil if the file system does not say.
+  package var freeBytes: UInt64?
 
   /// Less than this is full: a WAL frame and what SQLite needs beside it.
   private static let leastBytes: UInt64 = 256 << 10
@@ -26,6 +28,8 @@ package struct DiskFacts: Hashable, Sendable {
       return
     }
     isReadOnly = facts.f_flag & UInt(ST_RDONLY) != 0
-    isFull = !isReadOnly && UInt64(facts.f_bavail) * UInt64(facts.f_frsize) < Self.leastBytes
+    let free = UInt64(facts.f_bavail) * UInt64(facts.f_frsize)
+    freeBytes = free
+    isFull = !isReadOnly && free < Self.leastBytes
   }
 }

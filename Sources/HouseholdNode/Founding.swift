@@ -26,9 +26,10 @@ package enum Founding {
     try directory.requireFree()
     try check(wishes)
     let staging = directory.staging
-    try staging.removeStaged()
-    try staging.make()
-    return try NodeError.guarding { try complete(wishes, in: staging, for: directory) }
+    let lock = try StagingLock.making(staging)
+    return try withExtendedLifetime(lock) {
+      try NodeError.guarding { try complete(wishes, in: staging, for: directory) }
+    }
   }
 
   private static func complete(

@@ -14,6 +14,9 @@ final class LinkKeeper: @unchecked Sendable {
     var device: DeviceID?
     /// Addresses that a person gave (`--peer`).
     var given: [SocketAddress]
+    /// Addresses that it was heard at in the local network, the newest first, and when that last made us dial.
+    var found: [SocketAddress] = []
+    var foundAt: Tick?
     var retry = RetryPolicy()
     var dueAt = Tick(milliseconds: 0)
     var dial: Dial?
@@ -65,7 +68,7 @@ final class LinkKeeper: @unchecked Sendable {
   }
 
   private func addresses(of target: Target) -> [SocketAddress] {
-    var list = target.given
+    var list = target.given + target.found.filter { !target.given.contains($0) }
     for known in target.device.flatMap({ driver.contacts[$0]?.addresses }) ?? [] {
       do {
         let address = try SocketAddress(parsing: known.address)
@@ -133,6 +136,26 @@ final class LinkKeeper: @unchecked Sendable {
         EventLoop.now.advanced(byMilliseconds: targets[index].retry.next(random: random.next())))
     }
   }
+
+  /// The device was heard at this address: it is dialled there at once, but for calls that follow on each other.
+  func found(_ device: DeviceID, at address: SocketAddress) {
+    guard !isStopped, !driver.isConnected(device), let index = targets.firstIndex(where: { $0.device == device })
+    else { return }
+    let now = EventLoop.now
+    let known = targets[index].found
+    targets[index].found = Array(([address] + known.filter { $0 != address }).prefix(Limits.foundAddresses))
+    // Anybody can play a beacon again; it must not keep us dialling.
+    let pause = known.contains(address) ? Self.knownPause : Self.newPause
+    if let last = targets[index].foundAt, now < last.advanced(byMilliseconds: pause) { return }
+    targets[index].foundAt = now
+    targets[index].retry.reset()
+    targets[index].dueAt = now
+    look()
+  }
+
+  /// How long after a beacon made us dial another one does, in milliseconds: of a known address, and of a new one.
+  private static let knownPause: Int64 = 8_000
+  private static let newPause: Int64 = 1_000
 
   /// There is something to tell: whoever is away is tried again soon, at most once a second.
   func tryAgainSoon() {

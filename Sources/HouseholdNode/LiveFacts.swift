@@ -23,6 +23,8 @@ package struct LiveFacts: Codable, Hashable, Sendable {
   /// A peer as of now.
   package struct Peer: Codable, Hashable, Sendable {
     package var connected: Bool
+    /// The device, as hexadecimal digits, that has a link to it while this one has none.
+    package var through: String?
     package var address: String?
     /// Changesets that the peer has and that are missing here, as far as it said.
     package var missingHere: UInt64

@@ -16,11 +16,14 @@ package struct NodeConfiguration: Sendable {
   package var peers: [SocketAddress]
   package var version: String
   package var log: Log
+  /// Whether other devices are looked for in the local network.
+  package var discovers: Bool
 
   package init(
     directory: DataDirectory, listen: SocketAddress, advertise: [SocketAddress], peers: [SocketAddress],
-    version: String, log: Log
+    version: String, log: Log, discovers: Bool = false
   ) {
+    self.discovers = discovers
     self.directory = directory
     self.listen = listen
     self.advertise = advertise
@@ -53,6 +56,7 @@ package final class Node: @unchecked Sendable {
   private var listenError: String?
   private var control: ControlSocket?
   private var watcher: ReplicaWatcher?
+  private var discovery: Discovery?
   private var isStopped = false
   /// Called on the work thread once the node listens, with `HOST:PORT`.
   private let ready: @Sendable (String) -> Void
@@ -107,6 +111,7 @@ package final class Node: @unchecked Sendable {
       }
       watcher = try ReplicaWatcher(configuration.directory, loop: work) { [weak self] in self?.driver.lookForEdits() }
       shareKeys.look()
+      if configuration.discovers { startDiscovery() }
       try listen(first: true)
       driver.lookForEdits()
       keeper.look()
@@ -123,6 +128,7 @@ package final class Node: @unchecked Sendable {
       listener?.close()
       driver.stop()
       watcher?.stop()
+      discovery?.stop()
       control?.stop()
     }
     await links.closeAll("the node is stopping")
@@ -154,9 +160,8 @@ package final class Node: @unchecked Sendable {
       let made = try LinkListener(configuration.listen, links: links, owner: mailbox)
       listener = made
       listenError = nil
-      let told = configuration.advertise.isEmpty ? LocalAddresses.reachable(made.address) : configuration.advertise
-      driver.setAddresses(told.map(\.description))
-      desk.addresses = told.map(\.description)
+      tellAddresses()
+      discovery?.listens(at: made.address)
       ready(made.address.description)
     } catch ListenFault.portInUse(let address) {
       listenError = "\(ListenFault.portInUse(address))"
@@ -167,6 +172,22 @@ package final class Node: @unchecked Sendable {
         throw NodeError(.network, "\(error)", remedy: "Give an address of this machine with --listen HOST:PORT.")
       }
       listenError = "\(error)"
+    }
+  }
+
+  /// Where others can dial this node, as of now.
+  private func tellAddresses() {
+    guard let listener else { return }
+    let told = configuration.advertise.isEmpty ? LocalAddresses.reachable(listener.address) : configuration.advertise
+    driver.setAddresses(told.map(\.description))
+    desk.addresses = told.map(\.description)
+  }
+
+  private func startDiscovery() {
+    discovery = Discovery(driver: driver, keeper: keeper)
+    discovery?.onNetworkChange = { [weak self] in
+      self?.tellAddresses()
+      self?.keeper.tryAgainSoon()
     }
   }
 
@@ -184,6 +205,7 @@ package final class Node: @unchecked Sendable {
       guard let self, !self.isStopped else { return }
       self.driver.tick()
       self.pairing.tick()
+      self.discovery?.tick()
       self.keeper.look()
       self.recurring.tick()
       self.everySecond()

@@ -24,6 +24,8 @@ package struct NodeError: Error, Hashable, Sendable, CustomStringConvertible {
     case network
     /// A pairing came to nothing.
     case pairing
+    /// Another `init` or `join` is at work on the same data directory.
+    case busy
     /// Another program holds the replica locked.
     case databaseLocked
     /// The store failed.

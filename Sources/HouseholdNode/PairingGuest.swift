@@ -85,6 +85,8 @@ package struct PairingGuest: Sendable {
         exporter: identity.exporter, guestPublicKey: key.publicKey, hostPublicKey: identity.publicKey),
       cryptography: PairingTrust())
     var pending: [PairingGuestMachine.Event] = [.opened]
+    var staged: StagingLock?
+    defer { withExtendedLifetime(staged) {} }
     var declined: (any Error)?
     while true {
       let event = pending.isEmpty ? await conversation.next() : pending.removeFirst()
@@ -105,7 +107,7 @@ package struct PairingGuest: Sendable {
           }
         case .store(let completion):
           do {
-            try store(completion, key: key, host: identity, hostAddress: link.address)
+            staged = try store(completion, key: key, host: identity, hostAddress: link.address)
             pending.append(.stored)
           } catch {
             pending.append(.storingFailed(sentence: "\(error)"))
@@ -143,13 +145,12 @@ package struct PairingGuest: Sendable {
 
   private var mark: [UInt8] { OpenSSLCryptography().sha256(Array("household-joining/1".utf8) + code.secret) }
 
-  /// Checks what the host gave, and writes all of it beside its place.
+  /// Checks what the host gave, and writes all of it beside its place, which is held for as long as the result lives.
   private func store(
     _ completion: PairingCompletion, key: KeyPair, host: LinkIdentity, hostAddress: SocketAddress
-  ) throws {
+  ) throws -> StagingLock {
     let staging = directory.staging
-    try staging.removeStaged()
-    try staging.make()
+    let lock = try StagingLock.making(staging)
     let share = try ShareCertificate(der: completion.shareCertificate)
     let certificate = try DeviceCertificate(der: completion.deviceCertificate, sharePublicKey: share.publicKey)
     guard certificate.publicKey == key.publicKey else {
@@ -180,12 +181,14 @@ package struct PairingGuest: Sendable {
     replica.close()
     if existing == .merge { try ExistingHousehold(directory).copyRecords(to: staging) }
     try DurableFile(path: marker).write(mark, mode: 0o600)
+    return lock
   }
 
   /// Goes on with a join that was killed after everything was stored: the join is valid by itself.
   private func resume() throws -> Bool {
     guard DataDirectory.exists(marker), try DurableFile(path: marker).read() == mark else { return false }
-    try activate()
+    let lock = try StagingLock(holding: directory.staging)
+    try withExtendedLifetime(lock) { try activate() }
     return true
   }
 

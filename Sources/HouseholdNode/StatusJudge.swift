@@ -298,8 +298,10 @@ package struct StatusJudge {
     let missingHere = told?.missingHere ?? 0
     return StatusReport.Peer(
       member: member?.name ?? "", device: device.name, deviceID: device.id.description,
-      role: member?.role.rawValue ?? "", connected: told?.connected ?? false, address: told?.address,
-      lastSeen: told?.connected == true ? now.rfc3339 : known?.lastSeen?.rfc3339, lastSync: known?.lastSync?.rfc3339,
+      role: member?.role.rawValue ?? "", connected: told?.connected ?? false, through: relay(of: told),
+      address: told?.address,
+      lastSeen: told?.connected == true || told?.through != nil ? now.rfc3339 : known?.lastSeen?.rfc3339,
+      lastSync: known?.lastSync?.rfc3339,
       hasOurs: StatusReport.Holding(
         complete: missingThere == 0, missing: missingThere, through: known?.hasOursThrough?.rfc3339),
       weHaveTheirs: StatusReport.Holding(
@@ -333,7 +335,8 @@ package struct StatusJudge {
         "fetching", .pending, subject: who, "\(peer.weHaveTheirs.missing) changesets of \(who) are still to come.",
         remedy: "Wait a moment.")
     }
-    guard live != nil, !peer.connected else { return }
+    // Whoever is there through another device has a way to us (contract 1.5).
+    guard live != nil, !peer.connected, peer.through == nil else { return }
     let seen = facts.membership.devices.values.first { $0.id.description == peer.deviceID }
       .flatMap { facts.peers[$0.id]?.lastSeen }
     let away = seen.map { now.milliseconds(since: $0) }

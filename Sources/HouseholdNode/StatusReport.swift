@@ -99,6 +99,8 @@ package struct StatusReport: Codable, Hashable, Sendable {
     package var deviceID: String
     package var role: String
     package var connected: Bool
+    /// The name of the device through which it is there, where it is not connected itself.
+    @Nullable package var through: String?
     @Nullable package var address: String?
     @Nullable package var lastSeen: String?
     @Nullable package var lastSync: String?

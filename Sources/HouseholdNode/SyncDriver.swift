@@ -24,6 +24,8 @@ final class SyncDriver: @unchecked Sendable {
   private var quietSeconds = 0
   /// After how long a pause the digest is computed: it reads every record.
   private static let digestAfterSeconds = 2
+  /// How many records a slice of it reads: about 25 ms.
+  private static let digestSliceRows = 4096
   /// Called when a peer said hello, with its device and addresses; and when a session ended.
   var onConnected: (DeviceID) -> Void = { _ in }
   var onDisconnected: (DeviceID, LinkCloseReason) -> Void = { _, _ in }
@@ -139,10 +141,20 @@ final class SyncDriver: @unchecked Sendable {
     replica.lastNow = SystemClock.now
     handle(.tick)
     quietSeconds += 1
-    guard quietSeconds == Self.digestAfterSeconds, storeError == nil else { return }
+    guard quietSeconds == Self.digestAfterSeconds else { return }
+    replica.abandonDigest()
+    computeDigest()
+  }
+
+  /// Computes the digest in slices, as long as all is quiet; links and commands have their turn between two of them.
+  private func computeDigest() {
+    guard !isStopped, quietSeconds >= Self.digestAfterSeconds, storeError == nil else { return }
     do {
-      // It seals first what was captured meanwhile, which the engine must hear of.
-      if try replica.refreshDigest() { handle(.localChanges) }
+      switch try replica.refreshDigest(rows: Self.digestSliceRows) {
+      case .sealed: handle(.localChanges)
+      case .more: _ = loop.schedule(afterMilliseconds: 1) { [self] in computeDigest() }
+      case .over: break
+      }
     } catch {
       storeFailed(error)
     }
@@ -298,8 +310,9 @@ final class SyncDriver: @unchecked Sendable {
     let received = try replica.vectors().received
     let sessions = Dictionary(engine.peers.map { ($0.device, $0) }) { old, new in new.isInUse ? new : old }
     let clones = liveClones()
+    let relayed = engine.relayed
     var peers: [String: LiveFacts.Peer] = [:]
-    for device in Set(contacts.keys).union(sessions.keys).sorted() {
+    for device in Set(contacts.keys).union(sessions.keys).union(relayed.keys).sorted() {
       let session = sessions[device]
       let link = session.flatMap { links[$0.link] }
       var contact = contacts[device] ?? PeerContact()
@@ -309,7 +322,8 @@ final class SyncDriver: @unchecked Sendable {
         contact.clockOffsetMs = session?.clockOffsetMilliseconds
       }
       peers[device.description] = LiveFacts.Peer(
-        connected: session?.isInUse ?? false, address: link?.address.description,
+        connected: session?.isInUse ?? false, through: relayed[device]?.description,
+        address: link?.address.description,
         missingHere: session?.received.excess(over: received) ?? 0, synced: session?.isSynced ?? false,
         contact: contact, diverged: diverged.contains(device), cloned: clones.contains(device))
     }

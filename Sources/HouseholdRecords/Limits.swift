@@ -100,6 +100,14 @@ package enum Limits {
   package static let vectorEntriesPerControlFrame = 2048
   /// The size that one part of a membership answer aims at, in bytes: with one largest entry it fits into a message.
   package static let membershipPartBytes = 1 << 20
+  /// The most devices that one message tells of: more than a household has, and as many as there are links.
+  package static let presences = links
+  /// The longest datagram that may be a beacon, in bytes.
+  package static let beaconBytes = 64
+  /// The most beacons that are looked at in one second: a household has a few devices, a stranger any number.
+  package static let beaconsPerSecond = 50
+  /// The most addresses that beacons have told of one device, the newest.
+  package static let foundAddresses = 4
   /// The longest cursor of a snapshot, in bytes: a table, a key of the longest kind, and some.
   package static let cursorBytes = 4096
   /// The changesets that one question for a fork names: three questions find it among a quarter of a million.

@@ -70,7 +70,11 @@ package protocol RecordStore: AnyObject {
   /// What is remembered of a peer.
   func peer(_ device: DeviceID) throws -> PeerRecord
   /// Remembers that the peer has confirmed these changesets.
-  func acknowledge(_ vector: VersionVector, by device: DeviceID, at now: Instant) throws
+  ///
+  /// - Parameter now: when it was here; nil if another device says so of one that is away.
+  func acknowledge(_ vector: VersionVector, by device: DeviceID, at now: Instant?) throws
+  /// The replicas under which the device seals, or sealed, as far as is known here.
+  func replicas(of device: DeviceID) throws -> Set<ReplicaID>
 
   // MARK: Snapshots, serving
 

@@ -43,53 +43,69 @@ extension Replica {
   }
 
   private func digestOfTables() throws -> StoreDigest {
-    var hash = [UInt8](repeating: 0, count: 32)
-    var writer = ByteWriter(capacity: 80_000)
-    func fold(_ writer: inout ByteWriter) {
-      hash = cryptography.sha256(hash + writer.bytes)
-      writer = ByteWriter(capacity: 80_000)
-    }
-    for (name, number) in try typeNumbers() {
-      let table = registry[number]
-      let plain = PlainRecordDigest(type: name, table: table)
-      let statement = try connection.statement(Self.rowsSQL(table))
-      try statement.bind(1, number)
-      try statement.bind(2, "")
-      try statement.bind(3, 0)
-      defer { statement.reset() }
-      while try statement.step() {
-        let stored = StoredRecord(
-          writer: statement.integer(1), modified: statement.integer(2), flags: statement.integer(3),
-          life: UInt64(statement.integer(4)), isAlive: statement.integer(5) != 0,
-          cells: statement.isNull(6) ? nil : statement.bytes(6))
-        guard stored.isAlive || stored.life == 0 && stored.flags & StoredRecord.setsFlag != 0 else { continue }
-        let row = (0..<(table?.fieldNames.count ?? 0)).map { statement.value(Int32($0) + 7) }
-        if stored.cells == nil {
-          let header = try header(of: stored.writer)
-          plain.write(id: statement.text(0), row: row, life: stored.life, writtenBy: header.name, to: &writer)
-        } else {
-          let state = try CellVersions.decode(stored, row: row, table: table, names: self)
-          Self.write(state, type: name, id: statement.text(0), to: &writer)
-        }
-        if writer.count > 65_536 { fold(&writer) }
+    var walk = try beginDigest()
+    while true {
+      if let digest = try advance(&walk, rows: .max) {
+        digestCache = digest
+        return digest
       }
     }
-    writer.heads(membershipState.heads)
-    fold(&writer)
-    let digest = StoreDigest(
-      applied: replicas.vectors.applied, membershipHeads: membershipState.heads, bytes: hash)
-    digestCache = digest
-    return digest
   }
 
   /// Computes the digest if it is not known, and keeps it for status; returns whether there was anything to do.
   package func refreshDigest() throws -> Bool {
     guard try digest() == nil else { return false }
-    let computed = try computeDigest()
-    let key = Self.digestKey(computed.applied, computed.membershipHeads, cryptography)
-    try write { try facts.set(.digest, .bytes(key + computed.bytes)) }
+    try keep(try computeDigest())
     return true
   }
+
+  private func keep(_ computed: StoreDigest) throws {
+    let key = Self.digestKey(computed.applied, computed.membershipHeads, cryptography)
+    try write { try facts.set(.digest, .bytes(key + computed.bytes)) }
+    digestCache = computed
+  }
+
+  /// What came of a slice of the digest.
+  package enum DigestSlice: Sendable {
+    /// Edits had waited to be sealed, and were; nothing was read.
+    case sealed
+    /// More is to be read.
+    case more
+    /// The digest is known, or something has changed meanwhile, so that it is to be begun anew another time.
+    case over
+  }
+
+  /// Does a part of what `refreshDigest` does, so that others have their turn between two parts.
+  ///
+  /// - Parameter rows: about how many records are read.
+  package func refreshDigest(rows: Int) throws -> DigestSlice {
+    guard var walk = digestWalk else {
+      guard try digest() == nil else { return .over }
+      if try seal(now: lastNow) { return .sealed }
+      digestWalk = try beginDigest()
+      return .more
+    }
+    digestWalk = nil
+    try connection.execute("BEGIN")
+    let found: StoreDigest?
+    do {
+      defer { endReading() }
+      // An edit that is not sealed yet shows in the tables, and no changeset holds it.
+      guard try outbox.isEmpty(), walk.applied == replicas.vectors.applied,
+        walk.membershipHeads == membershipState.heads
+      else { return .over }
+      found = try advance(&walk, rows: rows)
+    }
+    guard let found else {
+      digestWalk = walk
+      return .more
+    }
+    try keep(found)
+    return .over
+  }
+
+  /// Lets go of a digest that was begun.
+  package func abandonDigest() { digestWalk = nil }
 
   /// What a kept digest is the digest of: equal keys, equal records (R5).
   static func digestKey(_ applied: VersionVector, _ heads: [EntryHash], _ cryptography: any Cryptography) -> [UInt8] {
@@ -105,7 +121,7 @@ extension Replica {
     return Array(kept.suffix(32))
   }
 
-  private func typeNumbers() throws -> [(name: String, number: Int64)] {
+  func typeNumbers() throws -> [(name: String, number: Int64)] {
     let statement = try connection.statement("SELECT name, number FROM sync_type ORDER BY name")
     defer { statement.reset() }
     var list: [(name: String, number: Int64)] = []
@@ -115,7 +131,7 @@ extension Replica {
 
   /// The maximal writes of a live record; the nulls of an insert are left out, as which of them there are depends on
   /// the schema that was known when the record came.
-  private static func write(_ state: RecordState, type: String, id: String, to writer: inout ByteWriter) {
+  static func write(_ state: RecordState, type: String, id: String, to writer: inout ByteWriter) {
     writer.text(type)
     writer.text(id)
     for cell in state.cells.keys.sorted() {

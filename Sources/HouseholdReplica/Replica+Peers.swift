@@ -21,7 +21,7 @@ extension Replica {
     }
   }
 
-  package func acknowledge(_ vector: VersionVector, by device: DeviceID, at now: Instant) throws {
+  package func acknowledge(_ vector: VersionVector, by device: DeviceID, at now: Instant?) throws {
     try write {
       // Never more than is here: what a peer claims beyond that is none of ours.
       var counted = try peer(device).acknowledged
@@ -34,9 +34,13 @@ extension Replica {
       try connection.run(
         """
         INSERT INTO sync_peer(device, acknowledged, last_seen) VALUES (?, ?, ?) ON CONFLICT(device) DO UPDATE SET
-          acknowledged = excluded.acknowledged, last_seen = excluded.last_seen
-        """, .bytes(device.bytes), .bytes(writer.bytes), .integer(now.milliseconds))
+          acknowledged = excluded.acknowledged, last_seen = coalesce(excluded.last_seen, last_seen)
+        """, .bytes(device.bytes), .bytes(writer.bytes), now.map { .integer($0.milliseconds) } ?? .null)
     }
+  }
+
+  package func replicas(of device: DeviceID) throws -> Set<ReplicaID> {
+    Set(replicas.entries.values.filter { $0.device == device }.map(\.id))
   }
 
   func setToken(_ token: ChangeToken, of device: DeviceID) throws {

@@ -32,6 +32,8 @@ package final class Replica {
   /// The clock as it was last told; only for sealing that a reader asks for.
   package var lastNow = Instant(milliseconds: 0)
   var digestCache: StoreDigest?
+  /// The digest that is being computed in slices.
+  var digestWalk: DigestWalk?
   /// Changesets whose deletions wait for approval.
   var held: Set<ChangesetName> = []
   /// What each member deleted just now.

@@ -51,6 +51,7 @@ extension SyncEngine {
 
   private func put(inUse link: LinkNumber, _ moment: Moment) {
     sessions[link]?.phase = .inUse
+    presenceIsDue = true
     guarded(link, moment) { try sendHoldings(on: link, moment) }
   }
 

@@ -40,6 +40,8 @@ package enum Message: Hashable, Sendable {
   case branchAnswer(ChangesetName)
   /// What I have stored and keep from my records.
   case withheld([Withheld])
+  /// Who else is there, and what they have of yours.
+  case present([Presence])
 
   /// The kinds, by their frame type: below 0x40 control, from there on data.
   package enum Kind: UInt8, CaseIterable, Sendable {
@@ -62,9 +64,13 @@ package enum Message: Hashable, Sendable {
     case branchQuestion = 0x47
     case branchAnswer = 0x48
     case withheld = 0x46
+    case present = 0x49
 
     /// Whether the payload may be longer than a control frame.
     package var isData: Bool { rawValue >= 0x40 }
+
+    /// The flags of its frames: who does not know a message that is for status alone may skip it (P2).
+    package var flags: UInt8 { self == .present ? MessageCodec.ignorableFlag : 0 }
   }
 
   /// The kind of this message.
@@ -89,6 +95,7 @@ package enum Message: Hashable, Sendable {
     case .branchQuestion: .branchQuestion
     case .branchAnswer: .branchAnswer
     case .withheld: .withheld
+    case .present: .present
     }
   }
 }

@@ -52,6 +52,7 @@ package enum MessageCodec {
       writer.identifier(name.replica)
       writer.varint(name.sequence)
     case .withheld(let list): writer.withheld(list)
+    case .present(let list): writer.presences(list)
     }
     return writer.bytes
   }
@@ -117,6 +118,7 @@ package enum MessageCodec {
     case .branchAnswer:
       return .branchAnswer(ChangesetName(replica: try reader.identifier128(), sequence: try reader.varint()))
     case .withheld: return .withheld(try reader.withheld())
+    case .present: return .present(try reader.presences())
     }
   }
 

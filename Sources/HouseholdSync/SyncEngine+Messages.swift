@@ -48,6 +48,7 @@ extension SyncEngine {
     case .branchQuestion(let points): try answer(points, on: link, moment)
     case .branchAnswer(let name): try receiveBranchAnswer(name, on: link, moment)
     case .withheld(let list): report(.withheld(list, by: session.device))
+    case .present(let list): try receive(list, from: session, moment)
     }
   }
 

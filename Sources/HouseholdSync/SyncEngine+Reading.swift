@@ -6,6 +6,7 @@ extension SyncEngine {
     guard var session = sessions[link] else { return }
     let (located, certain) = try place(holdings, of: &session, moment)
     session.known = try bounded(session.known, with: located.known)
+    presenceIsDue = true
     session.incoming.peerBase = holdings.base
     if try session.incoming.state == .unknown || (!session.incoming.isSnapshot && needsSnapshot(session, moment)) {
       session.incoming.state = .due

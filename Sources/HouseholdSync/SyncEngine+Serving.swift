@@ -112,6 +112,7 @@ extension SyncEngine {
       try moment.store.acknowledge(vector, by: session.device, at: moment.wall)
     }
     sessions[session.link]?.known = known
+    presenceIsDue = true
   }
 
   /// Whether this device began the replica, in this run or before.

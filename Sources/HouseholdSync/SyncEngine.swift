@@ -29,6 +29,8 @@ package final class SyncEngine {
   /// Whether the log or the vectors may have changed since sessions were last brought forward.
   var logChanged = true
   var membershipChanged = true
+  /// Whether peers may have to be told something of other devices.
+  var presenceIsDue = true
   /// The share's key, where this device is an owner's and has it.
   package var shareKey: [UInt8]?
   /// Whether the store needed a snapshot when it was last looked at.
@@ -83,7 +85,7 @@ package final class SyncEngine {
 
   func send(_ kind: Message.Kind, _ payload: [UInt8], on link: LinkNumber) {
     guard sessions[link] != nil else { return }
-    effects.append(.send(link, type: kind.rawValue, flags: 0, payload: payload))
+    effects.append(.send(link, type: kind.rawValue, flags: kind.flags, payload: payload))
   }
 
   func nextPing(_ moment: Moment) -> Ping {
@@ -134,6 +136,7 @@ package final class SyncEngine {
       if logChanged { vectors = try moment.store.vectors() }
       if logChanged || membershipChanged { withheld = try moment.store.withheld() }
       if logChanged || membershipChanged { try spreadMembership(moment) }
+      if membershipChanged { presenceIsDue = true }
       membershipChanged = false
       if logChanged { try lookForLostBase(moment) }
       try askForShareKey(moment)
@@ -150,7 +153,12 @@ package final class SyncEngine {
     subscribeWhereDue(moment)
     tellAndAsk()
     for link in links { guarded(link, moment) { try pump(link, moment) } }
-    reportSynced()
+    do {
+      try reportSynced(moment)
+      try tellPresence(moment)
+    } catch {
+      report(.storeFailed("\(error)"))
+    }
     if logChanged || membershipChanged { settle(moment) }
   }
 
@@ -172,12 +180,18 @@ package final class SyncEngine {
   }
 
   /// Reports each session that has just come to have everything both ways.
-  private func reportSynced() {
+  ///
+  /// What the peer has is remembered then, for others that ask about it while it is away.
+  private func reportSynced(_ moment: Moment) throws {
     for link in links {
       guard let session = sessions[link] else { continue }
       let isSynced = session.isSynced(received: vectors.received, hasAsks: offers.hasAsks(on: link))
-      if isSynced && !session.wasSynced { report(.synced(session.device)) }
       sessions[link]?.wasSynced = isSynced
+      guard isSynced && !session.wasSynced else { continue }
+      report(.synced(session.device))
+      if try !moment.store.peer(session.device).acknowledged.covers(session.known) {
+        try moment.store.acknowledge(session.known, by: session.device, at: moment.wall)
+      }
     }
   }
 
@@ -188,6 +202,7 @@ package final class SyncEngine {
     guard let session = sessions.removeValue(forKey: link) else { return }
     if case .snapshot(let serving) = session.outgoing.state { moment.store.closeSnapshot(serving.id) }
     offers.drop(link)
+    presenceIsDue = true
     if let candidate = session.trial?.candidate, sessions[candidate]?.phase == .settled { choose(candidate, moment) }
   }
 

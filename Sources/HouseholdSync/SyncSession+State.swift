@@ -37,7 +37,7 @@ extension SyncSession {
     case (.greeting, .membershipHave), (.greeting, .membership), (.greeting, .use), (.greeting, .have),
       (.greeting, .subscribe), (.greeting, .acknowledge), (.greeting, .offer), (.greeting, .request),
       (.greeting, .batch), (.greeting, .snapshotPage), (.greeting, .branchQuestion),
-      (.greeting, .branchAnswer), (.greeting, .withheld):
+      (.greeting, .branchAnswer), (.greeting, .withheld), (.greeting, .present):
       .refuse
 
     // Then the membership logs are made equal; new entries may follow at any time.
@@ -52,15 +52,15 @@ extension SyncSession {
     // Data, and what belongs to it, flows on a link in use and on no other.
     case (.inUse, .have), (.inUse, .subscribe), (.inUse, .acknowledge), (.inUse, .offer), (.inUse, .request),
       (.inUse, .batch), (.inUse, .snapshotPage), (.inUse, .branchQuestion),
-      (.inUse, .branchAnswer), (.inUse, .withheld):
+      (.inUse, .branchAnswer), (.inUse, .withheld), (.inUse, .present):
       .take
     case (.comparing, .have), (.comparing, .subscribe), (.comparing, .acknowledge), (.comparing, .offer),
       (.comparing, .request), (.comparing, .batch), (.comparing, .snapshotPage), (.comparing, .branchQuestion),
-      (.comparing, .branchAnswer), (.comparing, .withheld):
+      (.comparing, .branchAnswer), (.comparing, .withheld), (.comparing, .present):
       .refuse
     case (.settled, .have), (.settled, .subscribe), (.settled, .acknowledge), (.settled, .offer),
       (.settled, .request), (.settled, .batch), (.settled, .snapshotPage), (.settled, .branchQuestion),
-      (.settled, .branchAnswer), (.settled, .withheld):
+      (.settled, .branchAnswer), (.settled, .withheld), (.settled, .present):
       .refuse
 
     // So does the share's key.
@@ -73,7 +73,8 @@ extension SyncSession {
     case (.superseded, .hello), (.superseded, .membershipHave), (.superseded, .membership), (.superseded, .use),
       (.superseded, .have), (.superseded, .subscribe), (.superseded, .acknowledge), (.superseded, .offer),
       (.superseded, .request), (.superseded, .batch), (.superseded, .snapshotPage), (.superseded, .branchQuestion),
-      (.superseded, .branchAnswer), (.superseded, .withheld), (.superseded, .shareKeyWanted), (.superseded, .shareKey):
+      (.superseded, .branchAnswer), (.superseded, .withheld), (.superseded, .shareKeyWanted), (.superseded, .shareKey),
+      (.superseded, .present):
       .ignore
     }
   }

@@ -33,6 +33,9 @@ struct SyncSession {
   var unplaced: [Dependency] = []
   /// What the peer was told that we keep from our records; nil before it was told anything.
   var toldWithheld: [Withheld]?
+  /// What the peer was told of other devices, and what it told of them.
+  var toldPresence: [Presence] = []
+  var present: [DeviceID: Presence] = [:]
   var outgoing = OutgoingStream()
   var incoming = IncomingStream()
   /// Whether a newer link to the same device waits for this one to prove that it is dead (D12).

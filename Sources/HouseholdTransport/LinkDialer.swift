@@ -9,6 +9,8 @@ package struct DialAttempt: Hashable, Sendable {
   package let error: String?
   /// Whether the link came about here.
   package let succeeded: Bool
+  /// What kind of thing the error is.
+  package var obstacle: DialObstacle?
 }
 
 /// What became of a dial.
@@ -100,7 +102,7 @@ package final class Dial: @unchecked Sendable {
       for numeric in found where begun.count < Limits.dialCandidates && begun.insert(numeric).inserted {
         waiting.append((address, numeric))
       }
-    case .failure(let fault): note(address, fault.description)
+    case .failure(let fault): note(address, fault.description, .name)
     }
     if stagger == nil { tryNext() }
   }
@@ -122,7 +124,7 @@ package final class Dial: @unchecked Sendable {
     do throws(LinkCloseReason) {
       try connect(given, numeric)
     } catch {
-      note(given, error.description)
+      note(given, error.description, error.obstacle)
       tryNext()
     }
   }
@@ -151,12 +153,12 @@ package final class Dial: @unchecked Sendable {
   /// A link did not come about.
   func failed(_ link: Link, _ reason: LinkCloseReason) {
     guard let (_, given) = running.removeValue(forKey: link.id) else { return }
-    note(given, reason.description)
+    note(given, reason.description, reason.obstacle)
     tryNext()
   }
 
-  private func note(_ address: SocketAddress, _ error: String) {
-    attempts.append(DialAttempt(address: address, error: error, succeeded: false))
+  private func note(_ address: SocketAddress, _ error: String, _ obstacle: DialObstacle) {
+    attempts.append(DialAttempt(address: address, error: error, succeeded: false, obstacle: obstacle))
   }
 
   private func complete(with link: Link?) {

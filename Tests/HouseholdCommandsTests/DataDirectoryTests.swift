@@ -8,6 +8,29 @@ import Testing
 
   private func write(_ text: String, _ path: String) throws { try Data(text.utf8).write(to: URL(filePath: path)) }
 
+  @Test func `of several inits at once on one directory one makes the household, and nothing is left beside it`()
+    async throws
+  {
+    let desk = try Desk()
+
+    let home = desk.path("home")
+    let codes = await withTaskGroup(of: Int32.self) { group in
+      for index in 0..<6 {
+        group.addTask {
+          await CommandLineTool.run(
+            arguments: ["init", "Home", "--member", "ana", "--device", "laptop\(index)"],
+            environment: ["HOUSEHOLD_DATA_DIR": home], commands: CommandLineTool.commands,
+            output: Output(standardOutput: CapturedSink(), standardError: CapturedSink()))
+        }
+      }
+      return await group.reduce(into: [Int32]()) { $0.append($1) }
+    }
+
+    #expect(codes.filter { $0 == 0 }.count == 1)
+    #expect(codes.allSatisfy { [0, 1, 75].contains($0) }, "\(codes)")
+    #expect(await desk.run("list", "category").code == 0)
+  }
+
   @Test func `init takes new, empty, linked and deep directories, spelled in any way`() async throws {
     let desk = try Desk()
     try files.createDirectory(atPath: desk.path("empty"), withIntermediateDirectories: false)

@@ -36,12 +36,13 @@ final class Home {
   }
 
   /// Starts the node, and waits until it listens.
-  func start(peers: [Home] = [], words: [String] = []) throws {
+  func start(peers: [Home] = [], words: [String] = [], discovers: Bool = false) throws {
     starts += 1
     let name = logName
     let dial = peers.flatMap { ["--peer", $0.address] }
     process = try Program.start(
-      ["node", "--data-dir", directory, "--listen", "127.0.0.1:0", "--no-discovery"] + dial + words,
+      ["node", "--data-dir", directory, "--listen", "127.0.0.1:0"] + (discovers ? [] : ["--no-discovery"]) + dial
+        + words,
       folder: place.folder, name: name)
     var told = ""
     try eventually("\(name) listens") {

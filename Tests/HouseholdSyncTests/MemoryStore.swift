@@ -198,8 +198,15 @@ final class MemoryStore: RecordStore {
 
   func peer(_ device: DeviceID) throws -> PeerRecord { records[device] ?? PeerRecord() }
 
-  func acknowledge(_ vector: VersionVector, by device: DeviceID, at now: Instant) throws {
-    records[device, default: PeerRecord()].acknowledged.merge(vector)
+  func acknowledge(_ vector: VersionVector, by device: DeviceID, at now: Instant?) throws {
+    for entry in vector.entries where self.vector[entry.key] > 0 {
+      records[device, default: PeerRecord()].acknowledged.merge(
+        VersionVector([entry.key: min(entry.value, self.vector[entry.key])]))
+    }
+  }
+
+  func replicas(of device: DeviceID) throws -> Set<ReplicaID> {
+    Set(vector.entries.keys.filter { $0.bytes + $0.bytes == device.bytes })
   }
 
   // MARK: Snapshots

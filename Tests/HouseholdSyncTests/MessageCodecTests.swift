@@ -63,6 +63,10 @@ struct MessageCodecTests {
     ]),
     .branchAnswer(ChangesetName(replica: id128(2), sequence: 300)),
     .branchAnswer(ChangesetName(replica: id128(2), sequence: 0)),
+    .present([
+      Presence(device: id256(1), isLinked: true, confirmed: vector),
+      Presence(device: id256(2), isLinked: false, confirmed: VersionVector()),
+    ]),
   ]
 
   /// Frame type and payload of each sample, `-` for none.
@@ -99,6 +103,8 @@ struct MessageCodecTests {
     47 020101010101010101010101010101010107010203040506070801010101010101010101010101010101ac020000000000000009
     48 02020202020202020202020202020202ac02
     48 0202020202020202020202020202020200
+    49 020101010101010101010101010101010101010101010101010101010101010101010201010101010101010101010101010101050\
+    2020202020202020202020202020202ac0202020202020202020202020202020202020202020202020202020202020202020000
     """.split(separator: "\n").map(String.init)
 
   @Test func `every message has the bytes that are pinned (P3)`() {

@@ -228,11 +228,12 @@ final class SimulatedNetwork {
       }
       // What status says of a peer is what the store remembers of it: it must not lag behind.
       let own = node.store.replica
-      for peer in node.engine.peers where peer.isInUse {
-        let counted = try node.store.peer(peer.device).acknowledged[own]
+      let direct = node.engine.peers.filter(\.isInUse).map(\.device)
+      for device in direct + node.engine.relayed.keys.sorted() {
+        let counted = try node.store.peer(device).acknowledged[own]
         let written = try node.store.vectors().received[own]
         guard counted >= written else {
-          return "node \(index) counts \(counted) of its \(written) changesets at \(peer.device)"
+          return "node \(index) counts \(counted) of its \(written) changesets at \(device)"
         }
       }
     }

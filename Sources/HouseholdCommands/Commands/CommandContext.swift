@@ -13,7 +13,7 @@ extension CommandError {
     let exitCode: ExitCode =
       switch error.code {
       case .nodeNotRunning: .nodeNotRunning
-      case .nodeRunning, .network, .databaseLocked: .tryAgain
+      case .nodeRunning, .network, .databaseLocked, .busy: .tryAgain
       case .notAllowed: .notAllowed
       case .noHousehold, .householdExists, .dataDirectory, .keys, .notFound, .badArgument, .pairing, .store: .failed
       }

@@ -16,9 +16,6 @@ struct LaterCommand: Command {
 
   /// All of them.
   static let all: [LaterCommand] = [
-    LaterCommand("parked", group: .sync, "List records of unknown types."),
-    LaterCommand("quarantine", group: .sync, "List values that cannot be shown."),
     LaterCommand("compact", group: .sync, "Collect what every device has confirmed."),
-    LaterCommand("doctor", group: .sync, "Check network, disk, clock, certificates and replica."),
   ]
 }

@@ -18,7 +18,7 @@ struct NodeCommand: Command {
         "advertise", "HOST:PORT", kind: .address, repeatable: true,
         help: "Tell others this address instead of the machine's own."),
       .value("peer", "HOST:PORT", kind: .address, repeatable: true, help: "Dial this node."),
-      .flag("no-discovery", help: "Do not look for devices on the local network (discovery is not built yet)."),
+      .flag("no-discovery", help: "Do not look for devices in the local network, nor call out there."),
     ])
 
   func run(_ invocation: Invocation, output: Output) async throws -> ExitCode {
@@ -26,7 +26,7 @@ struct NodeCommand: Command {
       directory: try invocation.directory(), listen: try Self.address(invocation.value("listen") ?? "[::]:7411"),
       advertise: try invocation.values("advertise").map(Self.address),
       peers: try invocation.values("peer").map(Self.address), version: CommandLineTool.version,
-      log: Log(isOn: !invocation.isQuiet))
+      log: Log(isOn: !invocation.isQuiet), discovers: !invocation.flag("no-discovery"))
     StopSignals.catchThem()
     let node = try Node(configuration) { address in
       do {

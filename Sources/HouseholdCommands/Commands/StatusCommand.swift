@@ -120,7 +120,8 @@ enum StatusText {
     ])
     for peer in report.peers {
       table.add([
-        "\(peer.member)/\(peer.device)", peer.connected ? "up" : "down", holding(peer.hasOurs),
+        "\(peer.member)/\(peer.device)", peer.connected ? "up" : peer.through.map { "through \($0)" } ?? "down",
+        holding(peer.hasOurs),
         holding(peer.weHaveTheirs), peer.lastSync ?? "never", peer.lastError ?? "",
       ])
     }
