@@ -86,7 +86,8 @@ final class Folder {
       if let line { return String(line.dropFirst("listening on ".count)) }
       usleep(20_000)
     }
-    return try #require(nil, "the node of \(name) does not listen: \(String(contentsOf: output, encoding: .utf8))")
+    let said = try String(contentsOf: output, encoding: .utf8)
+    return try #require(nil as String?, "the node of \(name) does not listen: \(said)")
   }
 
   /// A household of two with the built-in schema, `ana` and `ben`, whose nodes run.
