@@ -24,11 +24,13 @@ public enum HouseholdEvent: Sendable {
 ///
 /// It begins with the account and the verdict as they are. It ends when the store is closed, or its task is cancelled.
 public struct HouseholdEvents: AsyncSequence, Sendable {
+  /// Always a ``HouseholdStoreError``, which an asynchronous sequence of today cannot say of itself.
   public typealias Failure = any Error
 
   let store: HouseholdStore
   let token: ChangeToken?
 
+  /// Begins a loop, with a reader of its own.
   public func makeAsyncIterator() -> Iterator { Iterator(store: store, token: token) }
 
   /// One loop.

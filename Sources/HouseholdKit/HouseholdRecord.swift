@@ -16,7 +16,9 @@ public protocol HouseholdRecord: Codable, Identifiable, Sendable where ID == Str
 }
 
 extension HouseholdRecord {
+  /// The Swift type's name in snake case.
   public static var recordType: String { FieldName.snakeCase(String(describing: Self.self)) }
+  /// By field.
   public static var conflictStrategy: ConflictStrategy { .merge }
 }
 
@@ -37,11 +39,15 @@ public struct Reference<Target: HouseholdRecord>: Codable, Hashable, Sendable {
   /// The id of the record that is meant.
   public var id: String
 
+  /// The record of this id.
   public init(_ id: String) { self.id = id }
+  /// This record.
   public init(_ target: Target) { id = target.id }
 
+  /// Reads the id.
   public init(from decoder: any Decoder) throws { id = try decoder.singleValueContainer().decode(String.self) }
 
+  /// Writes its text.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(id)
@@ -64,6 +70,7 @@ public struct CalendarDate: Codable, Hashable, Comparable, Sendable, CustomStrin
     self.day = day
   }
 
+  /// Reads the text; throws for what is no date.
   public init(from decoder: any Decoder) throws {
     let text = try decoder.singleValueContainer().decode(String.self)
     guard let day = CalendarDay(text) else {
@@ -72,6 +79,7 @@ public struct CalendarDate: Codable, Hashable, Comparable, Sendable, CustomStrin
     self.day = day
   }
 
+  /// Writes its text.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(description)
@@ -80,6 +88,7 @@ public struct CalendarDate: Codable, Hashable, Comparable, Sendable, CustomStrin
   /// `YYYY-MM-DD`.
   public var description: String { day.description }
 
+  /// Earlier before later.
   public static func < (a: Self, b: Self) -> Bool { a.day < b.day }
 }
 

@@ -14,6 +14,7 @@ public struct RecordID: Hashable, Sendable, CustomStringConvertible {
     id = key.id
   }
 
+  /// `type/id`, for logs.
   public var description: String { "\(type)/\(id)" }
 }
 
@@ -35,6 +36,7 @@ public struct ChangeToken: Hashable, Sendable, Codable, CustomStringConvertible 
       position: numbers[0], hash: hash, rejected: numbers[1], rejectedPlaces: numbers[2], columns: numbers[3])
   }
 
+  /// Reads its text.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     guard let token = ChangeToken(try container.decode(String.self)) else {
@@ -43,11 +45,13 @@ public struct ChangeToken: Hashable, Sendable, Codable, CustomStringConvertible 
     self = token
   }
 
+  /// Writes its text.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(description)
   }
 
+  /// The text to store; its form is no contract.
   public var description: String {
     "1.\(position.position).\(hexadecimal(position.hash)).\(position.rejected).\(position.rejectedPlaces)."
       + "\(position.columns)"

@@ -46,7 +46,8 @@ extension HouseholdStore {
 
   /// Writes what a person changed in a form: the properties in which `edited` differs from `original` and no others.
   ///
-  /// A property that somebody else changed meanwhile and the person left alone keeps the other's value.
+  /// A property that somebody else changed meanwhile and the person left alone keeps the other's value. One that both
+  /// changed, to different values, throws `changedMeanwhile` and nothing is written: show the person both.
   /// - Returns: false if the record is no longer here, in which case nothing is written.
   @discardableResult
   public func update<Record: HouseholdRecord>(
@@ -55,10 +56,29 @@ extension HouseholdStore {
     try locked { household in
       let shape = try shape(Record.self)
       return try household.transaction {
-        guard try read(shape, original.id, household) != nil else { return false }
+        guard let current = try read(shape, original.id, household) else { return false }
+        try requireUntouched(shape, original, current, edited)
         try write(shape, from: original, to: edited, household)
         return true
       }
+    }
+  }
+
+  private func requireUntouched<Record: HouseholdRecord>(
+    _ shape: RecordShape<Record>, _ original: Record, _ current: Record, _ edited: Record
+  ) throws {
+    let (shown, here, wanted) = (
+      try shape.fields(of: original), try shape.fields(of: current), try shape.fields(of: edited)
+    )
+    let contested = shown.indices.filter { index in
+      let (shown, here, wanted) = (shown[index].value, here[index].value, wanted[index].value)
+      return wanted != shown && here != shown && here != wanted
+    }
+    guard contested.isEmpty else {
+      let names = contested.map { shown[$0].name }.joined(separator: ", ")
+      throw HouseholdStoreError(
+        .changedMeanwhile,
+        "Of the \(shape.type.name) \(original.id) somebody has changed \(names) meanwhile: fetch it, and ask again.")
     }
   }
 

@@ -17,6 +17,7 @@ public struct SyncStatus: Hashable, Sendable {
     case broken
   }
 
+  /// How sync is, in one word.
   public let verdict: Verdict
   /// A stable code, such as `ok`, `peerUnreachable` or `nodeNotRunning`.
   public let reason: String
@@ -44,6 +45,7 @@ public struct AccountStatus: Hashable, Sendable {
     case ended
   }
 
+  /// What this device may do.
   public let state: State
   /// The household's name.
   public let household: String

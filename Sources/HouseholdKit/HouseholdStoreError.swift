@@ -16,6 +16,8 @@ public struct HouseholdStoreError: Error, Sendable, CustomStringConvertible {
     case badValue
     /// A record is there already.
     case recordExists
+    /// Somebody else has changed what is about to be written over since it was shown.
+    case changedMeanwhile
     /// No such record, conflict or file.
     case notFound
     /// The household does not let this device write: its role is read-only, or it belongs no longer.
@@ -45,6 +47,7 @@ public struct HouseholdStoreError: Error, Sendable, CustomStringConvertible {
     self.cause = cause
   }
 
+  /// The message.
   public var description: String { message }
 
   /// Runs the body and turns what the layers beneath throw into this.

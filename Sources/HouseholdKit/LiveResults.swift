@@ -7,11 +7,13 @@ internal import HouseholdReplica
 /// Each loop over it has a reader of its own. A change that comes while the loop's body runs is told at the next turn;
 /// several are told as one. It ends when the store is closed, or its task is cancelled.
 public struct LiveResults<Record: HouseholdRecord>: AsyncSequence, Sendable {
+  /// Always a ``HouseholdStoreError``, which an asynchronous sequence of today cannot say of itself.
   public typealias Failure = any Error
 
   let store: HouseholdStore
   let query: ResolvedQuery<Record>
 
+  /// Begins a loop, with a reader of its own.
   public func makeAsyncIterator() -> Iterator { Iterator(store: store, query: query) }
 
   /// One loop.

@@ -37,45 +37,56 @@ public struct RecordPredicate<Record: HouseholdRecord>: Sendable {
     }
   }
 
+  /// Both hold.
   public static func && (a: Self, b: Self) -> Self {
     Self { .all([try a.condition($0), try b.condition($0)]) }
   }
 
+  /// One of the two holds, or both.
   public static func || (a: Self, b: Self) -> Self {
     Self { .any([try a.condition($0), try b.condition($0)]) }
   }
 
+  /// The predicate does not hold.
   public static prefix func ! (a: Self) -> Self { Self { .not(try a.condition($0)) } }
 }
 
+/// The property has this value; `nil` is a value.
 public func == <Record: HouseholdRecord, Value: Encodable & Equatable & Sendable>(
   path: any KeyPath<Record, Value> & Sendable, value: Value
 ) -> RecordPredicate<Record> { .compare(path, .equal, value) }
 
+/// The property has another value, or none.
 public func != <Record: HouseholdRecord, Value: Encodable & Equatable & Sendable>(
   path: any KeyPath<Record, Value> & Sendable, value: Value
 ) -> RecordPredicate<Record> { .compare(path, .notEqual, value) }
 
+/// The property is there and less.
 public func < <Record: HouseholdRecord, Value: Encodable & Comparable & Sendable>(
   path: any KeyPath<Record, Value> & Sendable, value: Value
 ) -> RecordPredicate<Record> { .compare(path, .less, value) }
 
+/// The property is there and less or equal.
 public func <= <Record: HouseholdRecord, Value: Encodable & Comparable & Sendable>(
   path: any KeyPath<Record, Value> & Sendable, value: Value
 ) -> RecordPredicate<Record> { .compare(path, .lessOrEqual, value) }
 
+/// The property is there and greater.
 public func > <Record: HouseholdRecord, Value: Encodable & Comparable & Sendable>(
   path: any KeyPath<Record, Value> & Sendable, value: Value
 ) -> RecordPredicate<Record> { .compare(path, .greater, value) }
 
+/// The property is there and greater or equal.
 public func >= <Record: HouseholdRecord, Value: Encodable & Comparable & Sendable>(
   path: any KeyPath<Record, Value> & Sendable, value: Value
 ) -> RecordPredicate<Record> { .compare(path, .greaterOrEqual, value) }
 
+/// The property is there and less.
 public func < <Record: HouseholdRecord, Value: Encodable & Comparable & Sendable>(
   path: any KeyPath<Record, Value?> & Sendable, value: Value
 ) -> RecordPredicate<Record> { .compare(path, .less, value) }
 
+/// The property is there and greater.
 public func > <Record: HouseholdRecord, Value: Encodable & Comparable & Sendable>(
   path: any KeyPath<Record, Value?> & Sendable, value: Value
 ) -> RecordPredicate<Record> { .compare(path, .greater, value) }

@@ -72,6 +72,9 @@ struct NotesProgram {
 
   private static func show(_ notes: [Note]) { for note in notes { print(note.line) } }
 
+  /// Says it at once, also where nobody is at a terminal.
+  private static func tell(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").utf8)) }
+
   /// The notes whenever they change, and the indicator whenever it changes.
   private static func live(_ notebook: Notebook) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -80,15 +83,15 @@ struct NotesProgram {
         for try await notes in try store.live(Note.self, sort: Notebook.order) {
           let notebook = Notebook(store: store)
           let lines = notes.map(\.line) + (try notebook.conflictLines()) + [try notebook.indicator()]
-          print("\n" + lines.joined(separator: "\n"))
+          tell("\n" + lines.joined(separator: "\n"))
         }
       }
       group.addTask {
         for try await event in store.events() {
           switch event {
-          case .verdict(let status): print("-- \(status.summary) \(status.remedy)")
-          case .conflict(let conflict): print("-- a conflict in \(conflict.record): notes resolve \(conflict.id) mine")
-          case .sentChanges(let partner, let missing): print("-- \(partner) has our changes, but for \(missing)")
+          case .verdict(let status): tell("-- \(status.summary) \(status.remedy)")
+          case .conflict(let conflict): tell("-- a conflict in \(conflict.record): notes resolve \(conflict.id) mine")
+          case .sentChanges(let partner, let missing): tell("-- \(partner) has our changes, but for \(missing)")
           case .fetchedChanges, .fetchedEverything, .stateUpdate, .accountChange: break
           }
         }

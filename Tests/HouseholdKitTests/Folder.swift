@@ -46,7 +46,11 @@ final class Folder {
     return places.first { FileManager.default.isExecutableFile(atPath: $0.path) } ?? places[1]
   }
 
-  private func start(_ program: String, _ words: [String], input: String? = nil) throws -> (Process, output: URL) {
+  /// A program that runs, with what it says in a file.
+  typealias Running = (process: Process, output: URL)
+
+  /// Starts a program.
+  func start(_ program: String, _ words: [String]) throws -> Running {
     calls += 1
     let process = Process()
     process.executableURL = Self.program(program)
@@ -64,12 +68,24 @@ final class Folder {
 
   /// Runs a program that must succeed, and gives what it said.
   @discardableResult
-  func run(_ program: String, _ words: String..., location: SourceLocation = #_sourceLocation) throws -> String {
+  func run(_ program: String, _ words: [String], location: SourceLocation = #_sourceLocation) throws -> String {
     let (process, output) = try start(program, words)
     process.waitUntilExit()
     let said = try String(contentsOf: output, encoding: .utf8)
     try #require(process.terminationStatus == 0, "\(program) \(words): \(said)", sourceLocation: location)
     return said.trimmingCharacters(in: .whitespacesAndNewlines)
+  }
+
+  /// Waits until the program has said this, a limited time.
+  func wait(for text: String, from running: Running, location: SourceLocation = #_sourceLocation) throws {
+    let end = Date(timeIntervalSinceNow: 30)
+    var said = ""
+    while Date() < end {
+      said = try String(contentsOf: running.output, encoding: .utf8)
+      if said.contains(text) { return }
+      usleep(20_000)
+    }
+    try #require(Bool(false), "in vain: \(text), but it said: \(said)", sourceLocation: location)
   }
 
   /// Starts the node of a data directory, and gives its address once it listens.
@@ -78,32 +94,27 @@ final class Folder {
     let (process, output) = try start(
       "household", ["node", "--data-dir", place(name).path, "--listen", "127.0.0.1:0", "--no-discovery"] + dial)
     nodes.append(process)
-    let end = Date(timeIntervalSinceNow: 30)
-    while Date() < end, process.isRunning {
-      let line = try String(contentsOf: output, encoding: .utf8).split(separator: "\n").first {
-        $0.hasPrefix("listening on ")
-      }
-      if let line { return String(line.dropFirst("listening on ".count)) }
-      usleep(20_000)
-    }
-    let said = try String(contentsOf: output, encoding: .utf8)
-    return try #require(nil as String?, "the node of \(name) does not listen: \(said)")
+    try wait(for: "\n", from: (process, output))
+    let said = try String(contentsOf: output, encoding: .utf8).split(separator: "\n")
+    let line = try #require(said.first { $0.hasPrefix("listening on ") }, "\(said)")
+    return String(line.dropFirst("listening on ".count))
   }
 
   /// A household of two with the built-in schema, `ana` and `ben`, whose nodes run.
   func pair() throws {
-    try run("household", "init", "Our home", "--member", "ana", "--device", "laptop", "--data-dir", place("ana").path)
+    try run(
+      "household", ["init", "Our home", "--member", "ana", "--device", "laptop", "--data-dir", place("ana").path])
     let address = try startNode("ana")
-    let invitation = try run("household", "invite", "ben", "--json", "--data-dir", place("ana").path)
+    let invitation = try run("household", ["invite", "ben", "--json", "--data-dir", place("ana").path])
     let document = try JSONSerialization.jsonObject(with: Data(invitation.utf8)) as? [String: Any]
     let link = try #require(document?["link"] as? String)
-    try run("household", "join", link, "--device", "phone", "--yes", "--data-dir", place("ben").path)
+    try run("household", ["join", link, "--device", "phone", "--yes", "--data-dir", place("ben").path])
     _ = try startNode("ben", peer: address)
   }
 
   /// What the `sqlite3` program answers.
   @discardableResult
   func sqlite(_ name: String, _ sql: String) throws -> String {
-    try run("/usr/bin/sqlite3", "-cmd", ".timeout 10000", place(name).appending(path: "replica.sqlite").path, sql)
+    try run("/usr/bin/sqlite3", ["-cmd", ".timeout 10000", place(name).appending(path: "replica.sqlite").path, sql])
   }
 }

@@ -28,6 +28,20 @@ struct WritingTests {
     #expect(try folder.sqlite("home", "SELECT count(*) FROM sync_outbox WHERE kind = 2") == "2")
   }
 
+  @Test func `a property that both have changed is not written over unseen`() throws {
+    try store.insert(Note(id: "n", title: "Shopping", text: "milk"))
+    let original = try #require(try store.fetch(Note.self, id: "n"))
+    var edited = original
+    (edited.title, edited.text) = ("Groceries", "bread")
+    try folder.sqlite("home", "UPDATE note SET title = 'Groceries', text = 'cheese' WHERE id = 'n'")
+
+    let error = #expect(throws: HouseholdStoreError.self) { try store.update(from: original, to: edited) }
+
+    #expect(error?.code == .changedMeanwhile)
+    #expect(error?.message.contains("changed text meanwhile") == true)
+    #expect(try store.fetch(Note.self, id: "n")?.text == "cheese")
+  }
+
   @Test func `an update in place reads, changes and writes as one`() throws {
     try store.insert(Note(id: "n", title: "Shopping"))
 
