@@ -55,7 +55,10 @@ extension RecordAccess {
       rejected: try connection.integer("SELECT count(*) FROM sync_changeset WHERE state >= 3") ?? 0,
       rejectedPlaces: try connection.integer("SELECT sum(position) FROM sync_changeset WHERE state >= 3") ?? 0,
       columns: try connection.integer(
-        "SELECT count(*) FROM sync_type t JOIN pragma_table_info(t.name) c ON c.name <> 'id'") ?? 0)
+        """
+        SELECT count(*) FROM sync_type t JOIN pragma_table_info(t.name) c ON c.name <> 'id'
+        WHERE substr(t.name, 1, 5) <> 'sync_'
+        """) ?? 0)
   }
 
   /// The records that changed since, with the edits that are captured and not sealed yet.
@@ -67,7 +70,9 @@ extension RecordAccess {
     func touch(_ key: RecordKey, isOwn: Bool) { touched[key] = (touched[key] ?? true) && isOwn }
     guard try readLog(after: since.position, touch) else { return Feed(changes: [], next: next, isComplete: false) }
     for key in try unsealedRecords() { touch(key, isOwn: true) }
-    for (key, isOwn) in touched { for other in try mergedWith(key) { touch(other, isOwn: isOwn) } }
+    for (key, others) in try shownWith(touched.keys) {
+      for other in others { touch(other, isOwn: touched[key] ?? true) }
+    }
     let changes = try touched.keys.sorted().filter { schema.type($0.type) != nil }.map { key in
       FeedChange(key: key, isHere: try isHere(key), isOwn: touched[key] ?? true)
     }
@@ -100,7 +105,7 @@ extension RecordAccess {
       && since.columns == next.columns && kept == max(0, next.position - since.position)
   }
 
-  /// Tells every record that an applied changeset after this place wrote; false if the bytes of one are not kept.
+  /// Tells every record that an applied changeset after this place wrote; false if that cannot be known.
   private func readLog(after position: Int64, _ touch: (RecordKey, Bool) -> Void) throws -> Bool {
     let device: DeviceID = try Facts(connection).identifier256(.device)
     let replicas = try ReplicaTable(connection)
@@ -115,7 +120,8 @@ extension RecordAccess {
       let changeset = try Replica.unpack(PackedChangeset(bytes: statement.bytes(1))).1
       for operation in changeset.operations {
         let shape = changeset.shapes[operation.shape]
-        for key in Self.records(of: operation, shape) { touch(key, isOwn) }
+        guard let records = Self.records(of: operation, shape) else { return false }
+        for key in records { touch(key, isOwn) }
         wroteSet = wroteSet || operation.kind == .set
       }
     }
@@ -124,8 +130,9 @@ extension RecordAccess {
     return true
   }
 
-  /// The records that an operation writes: of a set the owner and the rows, of an alias fact the two that are one thing.
-  private static func records(of operation: Operation, _ shape: Shape) -> [RecordKey] {
+  /// The records that an operation writes: of a set the owner and the rows, of a fact about duplicates the two that are
+  /// one thing. Nil for a fact that is taken back, which does not say about whom.
+  private static func records(of operation: Operation, _ shape: Shape) -> [RecordKey]? {
     let own = RecordKey(type: shape.type, id: operation.id)
     if operation.kind == .set {
       guard let type = shape.fields.first else { return [own] }
@@ -133,8 +140,9 @@ extension RecordAccess {
     }
     guard shape.type == "sync_alias" else { return [own] }
     let values = Dictionary(zip(shape.fields, operation.values)) { first, _ in first }
-    guard let type = values["type"]?.text else { return [] }
-    return ["first", "second"].compactMap { values[$0]?.text }.map { RecordKey(type: type, id: $0) }
+    guard let type = values["type"]?.text, let first = values["first"]?.text, let second = values["second"]?.text
+    else { return nil }
+    return [RecordKey(type: type, id: first), RecordKey(type: type, id: second)]
   }
 
   private func readHistory(after position: Int64, _ touch: (RecordKey, Bool) -> Void) throws {
@@ -145,23 +153,6 @@ extension RecordAccess {
     try statement.bind(1, position)
     defer { statement.reset() }
     while try statement.step() { touch(RecordKey(type: statement.text(0), id: statement.text(1)), false) }
-  }
-
-  /// The records that are one thing with this one: a change of one may show at another.
-  private func mergedWith(_ key: RecordKey) throws -> [RecordKey] {
-    let statement = try connection.statement(
-      """
-      SELECT m.id, m.survivor FROM sync_merged m JOIN sync_type t ON t.number = m.type
-      WHERE t.name = ?1 AND (m.survivor = ?2
-        OR m.survivor IN (SELECT o.survivor FROM sync_merged o WHERE o.type = m.type AND o.id = ?2))
-      """)
-    try statement.bind([.text(key.type), .text(key.id)])
-    defer { statement.reset() }
-    var keys: [RecordKey] = []
-    while try statement.step() {
-      keys += [0, 1].map { RecordKey(type: key.type, id: statement.text($0)) }
-    }
-    return keys
   }
 
   private func isHere(_ key: RecordKey) throws -> Bool {
