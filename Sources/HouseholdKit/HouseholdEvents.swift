@@ -41,6 +41,7 @@ public struct HouseholdEvents: AsyncSequence, Sendable {
     private var signals: AsyncStream<Void>.Iterator?
     private var waiting: ArraySlice<HouseholdEvent> = []
     private var told = EventSnapshot()
+    private var judged: ContinuousClock.Instant?
 
     init(store: HouseholdStore, token: ChangeToken?) {
       self.store = store
@@ -67,7 +68,12 @@ public struct HouseholdEvents: AsyncSequence, Sendable {
 
     private mutating func look(_ reader: LiveReader) throws {
       var events: [HouseholdEvent] = []
-      if try reader.hasNews() { events += try changes(reader) }
+      let hasNews = try reader.hasNews()
+      if hasNews { events += try changes(reader) }
+      // Asking for the state of sync opens the file, which the watcher hears, too: it must not answer to itself.
+      let moment = ContinuousClock.now
+      if let judged, !hasNews, moment - judged < .seconds(1) { return }
+      judged = moment
       let now = EventSnapshot(try store.report(), conflicts: try store.conflicts())
       events += now.events(since: told)
       told = now

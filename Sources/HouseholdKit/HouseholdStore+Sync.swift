@@ -60,12 +60,12 @@ public struct AccountStatus: Hashable, Sendable {
 extension HouseholdStore {
   /// How sync is now; works with the node running or not.
   public func status() throws(HouseholdStoreError) -> SyncStatus {
-    try locked { _ in SyncStatus(try report()) }
+    SyncStatus(try unlockedReport())
   }
 
   /// Who this device is in the household, now.
   public func accountStatus() throws(HouseholdStoreError) -> AccountStatus {
-    try locked { _ in AccountStatus(try report()) }
+    AccountStatus(try unlockedReport())
   }
 
   /// Everything that is known of sync's health, as `household status --json` prints it; for reports of faults. Holds
@@ -76,6 +76,12 @@ extension HouseholdStore {
       encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
       return String(decoding: try encoder.encode(try report()), as: UTF8.self)
     }
+  }
+
+  /// The report of an open store, without the lock: the node may take its time, and reading goes on meanwhile.
+  private func unlockedReport() throws(HouseholdStoreError) -> StatusReport {
+    try locked { _ in }
+    return try HouseholdStoreError.translating { try report() }
   }
 
   /// What the file and, if it runs, the node say.
@@ -108,7 +114,7 @@ extension HouseholdStore {
     let end = ContinuousClock.now + patience
     _ = try ask(.poke)
     while true {
-      let report: StatusReport = try locked { _ in try self.report() }
+      let report = try unlockedReport()
       if isDone(report) { return }
       guard report.node.running else {
         throw HouseholdStoreError(.nodeNotRunning, "No node runs on \(directory.path). Start it: household node")
