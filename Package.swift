@@ -31,6 +31,7 @@ let package = Package(
   name: "household",
   products: [
     .executable(name: "household", targets: ["household"]),
+    .executable(name: "notes", targets: ["notes"]),
     .library(name: "HouseholdKit", targets: ["HouseholdKit"]),
   ],
   targets: [
@@ -58,6 +59,7 @@ let package = Package(
       ],
       settings: besideC),
     .executableTarget(name: "household", dependencies: ["HouseholdCommands"], swiftSettings: common),
+    .executableTarget(name: "notes", dependencies: ["HouseholdKit"], swiftSettings: common),
     .executableTarget(
       name: "household-benchmarks", dependencies: ["CSQLite", "HouseholdKit", "HouseholdNode"],
       swiftSettings: besideC),
@@ -88,6 +90,7 @@ let package = Package(
         "HouseholdBudget", "HouseholdRecords",
       ]),
     tests("HouseholdCommandsTests", ["HouseholdCommands", "HouseholdRecords"]),
+    tests("HouseholdKitTests", ["HouseholdKit", "household", "notes"]),
     tests("HouseTests", []),
     tests(
       "HouseholdSimulationTests",

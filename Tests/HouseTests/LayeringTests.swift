@@ -23,6 +23,7 @@ struct LayeringTests {
       "HouseholdRecords", "FoundationEssentials", "Foundation", "Glibc", "Synchronization",
     ],
     "household": ["HouseholdCommands", "Glibc"],
+    "notes": ["HouseholdKit", "Foundation"],
     "household-benchmarks": ["HouseholdKit", "HouseholdNode", "CSQLite", "Foundation", "Glibc", "Synchronization"],
     "HouseholdSimulation": [
       "HouseholdReplica", "HouseholdSync", "HouseholdTrust", "HouseholdBudget", "HouseholdRecords", "CSQLite",

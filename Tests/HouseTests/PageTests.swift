@@ -40,7 +40,7 @@ struct PageTests {
   }
 
   @Test func `every library has a page of its own`() throws {
-    let programs = ["household", "household-benchmarks", "household-simulator"]
+    let programs = ["household", "household-benchmarks", "household-simulator", "notes"]
     let libraries = Set(try House.sources().map(\.target)).subtracting(programs)
 
     for library in libraries {

@@ -1,0 +1,138 @@
+import Foundation
+import HouseholdKit
+import Testing
+
+/// The samples of Docs/Kit.md, which stand here word for word and so are compiled and run.
+struct KitPageTests {
+  struct Recipe: HouseholdRecord {
+    var id = HouseholdStore.newID()
+    var name: String
+    var servings: Int?
+    var isFavorite: Bool?
+    var cookedOn: CalendarDate?
+  }
+
+  /// What an app was told.
+  private final class App {
+    var shown: [[String]] = []
+    var refreshed: [RecordID] = []
+    var token = ""
+    var verdict = ""
+
+    func show(_ recipes: [Recipe]) { shown.append(recipes.map(\.name)) }
+  }
+
+  @Test func `the samples of the page stand in this file`() throws {
+    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    let own = Self.words(try String(contentsOfFile: #filePath, encoding: .utf8))
+    let samples = try Self.blocks(of: "swift", in: root.appending(path: "Docs/Kit.md"))
+
+    #expect(samples.count == 6)
+    for sample in samples {
+      let words = Self.words(sample)
+      let isHere = own.indices.contains { own[$0...].starts(with: words) }
+      #expect(isHere, "not in the tests: \(sample)")
+    }
+  }
+
+  /// The blocks of one language on a page.
+  static func blocks(of language: String, in page: URL) throws -> [String] {
+    let text = try String(contentsOf: page, encoding: .utf8)
+    return text.components(separatedBy: "```\(language)\n").dropFirst().compactMap {
+      $0.components(separatedBy: "\n```").first
+    }
+  }
+
+  private static func words(_ text: String) -> [Substring] { text.split { $0.isWhitespace } }
+
+  @Test func `records are opened, written and found as the page says`() throws {
+    let folder = try Folder()
+    let directory = folder.place("home")
+
+    let store = try HouseholdStore.create(
+      in: directory, household: "Our home", member: "ana", device: "laptop", records: [Recipe.self])
+    store.close()
+    let again = try HouseholdStore.open(directory: directory, records: [Recipe.self])
+
+    #expect(try Self.write(again) == ["Soup"])
+  }
+
+  private static func write(_ store: HouseholdStore) throws -> [String] {
+    let soup = Recipe(name: "Soup", servings: 2)
+    try store.transaction {
+      try store.insert(soup)
+      try store.insert(Recipe(name: "Apple pie", isFavorite: true))
+    }
+    try store.update(Recipe.self, id: soup.id) { $0.servings = 4 }
+    let large = try store.fetch(
+      Recipe.self, where: \.servings > 3 && .contains(\.name, "soup"), sort: [.ascending(\.name)])
+    return large.map(\.name)
+  }
+
+  @Test func `live results, events and tokens work as the page says`() async throws {
+    let folder = try Folder()
+    let store = try folder.household(Recipe.self)
+    let app = App()
+    var stored = try store.currentToken().description
+    _ = try Self.write(store)
+
+    try await live(at: folder.place("home"), app)
+    try await events(at: folder.place("home"), app, since: nil)
+    let token = stored
+    try follow(store, app, &stored)
+
+    #expect(app.shown == [["Apple pie"]])
+    #expect(app.verdict == "broken")
+    #expect(app.token == token)
+    #expect(app.refreshed.count == 2)
+    #expect(stored == token)
+  }
+
+  /// Ends when the app has shown something, as it closes the store then.
+  private func live(at directory: URL, _ app: App) async throws {
+    let store = try HouseholdStore.open(directory: directory)
+    func show(_ recipes: [Recipe]) {
+      app.show(recipes)
+      store.close()
+    }
+    for try await recipes in try store.live(Recipe.self, where: \.isFavorite == true) {
+      show(recipes)
+    }
+  }
+
+  /// Ends when the app has shown the indicator, as it closes the store then.
+  private func events(at directory: URL, _ app: App, since token: ChangeToken?) async throws {
+    let store = try HouseholdStore.open(directory: directory)
+    func showIndicator(_ verdict: SyncStatus.Verdict, _ summary: String) {
+      app.verdict = verdict.rawValue
+      store.close()
+    }
+    func refresh(_ records: [RecordID]) { app.refreshed += records }
+    func refreshEverything() { app.refreshed = [] }
+    func remember(_ token: String) { app.token = token }
+    func ask(about conflict: RecordConflict) {}
+    for try await event in store.events(since: token) {
+      switch event {
+      case .fetchedChanges(let changed, let deleted): refresh(changed + deleted)
+      case .fetchedEverything: refreshEverything()
+      case .stateUpdate(let token): remember(token.description)
+      case .conflict(let conflict): ask(about: conflict)
+      case .verdict(let status): showIndicator(status.verdict, status.summary)
+      case .sentChanges, .accountChange: break
+      }
+    }
+  }
+
+  private func follow(_ store: HouseholdStore, _ app: App, _ stored: inout String) throws {
+    func refresh(_ records: [RecordID]) { app.refreshed += records }
+    func refreshEverything() { app.refreshed = [] }
+    let changes = try store.changes(since: ChangeToken(stored))
+    if changes.isComplete {
+      refresh(changes.changed + changes.deleted)
+    } else {
+      refreshEverything()
+    }
+    stored = changes.token.description
+  }
+}
