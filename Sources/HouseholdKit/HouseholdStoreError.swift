@@ -88,7 +88,7 @@ public struct HouseholdStoreError: Error, Sendable, CustomStringConvertible {
     case .notFound: .notFound
     case .badArgument: .badValue
     case .network, .pairing: .partnerUnreachable
-    case .databaseLocked: .locked
+    case .busy, .databaseLocked: .locked
     case .dataDirectory, .nodeRunning, .keys, .store: .storage
     }
   }

@@ -1,6 +1,6 @@
 package import HouseholdRecords
 
-/// Who is there over a relay (P15): nodes tell each other to which devices they have links and what those confirmed.
+/// Who is there over a relay (P17): nodes tell each other to which devices they have links and what those confirmed.
 ///
 /// It is for status alone: no link, stream or request depends on it.
 extension SyncEngine {

@@ -2,7 +2,7 @@ import HouseholdRecords
 import HouseholdSync
 import Testing
 
-/// Who is there over a relay, and what they have of ours (P15).
+/// Who is there over a relay, and what they have of ours (P17).
 struct PresenceTests {
   private func line() -> SimulatedNetwork {
     let network = SimulatedNetwork(seed: 1, devices: 3)
@@ -18,7 +18,7 @@ struct PresenceTests {
     try network.nodes[index].store.peer(device(other)).acknowledged[network.nodes[author].store.replica]
   }
 
-  @Test func `the ends of a line know of each other through the middle (P15)`() {
+  @Test func `the ends of a line know of each other through the middle (P17)`() {
     let network = line()
 
     #expect(network.nodes[0].engine.relayed == [device(2): device(1)])
@@ -26,7 +26,7 @@ struct PresenceTests {
     #expect(network.nodes[1].engine.relayed.isEmpty)
   }
 
-  @Test func `an edit is confirmed through the relay (P15)`() throws {
+  @Test func `an edit is confirmed through the relay (P17)`() throws {
     let network = line()
 
     for _ in 0..<3 { network.write(0) }
@@ -35,7 +35,7 @@ struct PresenceTests {
     #expect(try confirmed(of: 0, by: 2, at: 0, in: network) == 3)
   }
 
-  @Test func `what is not at the far end is not confirmed (P15)`() throws {
+  @Test func `what is not at the far end is not confirmed (P17)`() throws {
     let network = line()
     network.nodes[2].store.fault = MemoryStore.Fault()
 
@@ -46,7 +46,7 @@ struct PresenceTests {
     #expect(try confirmed(of: 0, by: 2, at: 0, in: network) == 0)
   }
 
-  @Test func `a device that leaves the relay is not there any more (P15)`() throws {
+  @Test func `a device that leaves the relay is not there any more (P17)`() throws {
     let network = line()
 
     network.cut(try #require(network.wires.keys.max()))
@@ -55,7 +55,7 @@ struct PresenceTests {
     #expect(network.nodes[0].engine.relayed.isEmpty)
   }
 
-  @Test func `two devices that are never on at once confirm through a third (P15)`() throws {
+  @Test func `two devices that are never on at once confirm through a third (P17)`() throws {
     let network = SimulatedNetwork(seed: 1, devices: 3)
     network.write(0)
     let first = network.connect(0, 1)
@@ -73,7 +73,7 @@ struct PresenceTests {
     #expect(network.nodes[0].engine.relayed.isEmpty)
   }
 
-  @Test func `where everybody hears everybody, an edit brings no word of others (P15, R9)`() {
+  @Test func `where everybody hears everybody, an edit brings no word of others (P17, R9)`() {
     let network = SimulatedNetwork(seed: 1, devices: 3)
     for (a, b) in [(0, 1), (1, 2), (0, 2)] { network.connect(a, b) }
     network.settle()
@@ -85,7 +85,7 @@ struct PresenceTests {
     #expect(network.sentTypes[Message.Kind.present.rawValue] == before)
   }
 
-  @Test func `what is said of a device that does not belong is passed over (P15)`() throws {
+  @Test func `what is said of a device that does not belong is passed over (P17)`() throws {
     let network = line()
     network.write(0)
     network.settle()

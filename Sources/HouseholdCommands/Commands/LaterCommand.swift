@@ -16,6 +16,6 @@ struct LaterCommand: Command {
 
   /// All of them.
   static let all: [LaterCommand] = [
-    LaterCommand("compact", group: .sync, "Collect what every device has confirmed."),
+    LaterCommand("compact", group: .sync, "Collect what every device has confirmed.")
   ]
 }
