@@ -173,7 +173,7 @@ enum SnapshotEncoding {
       for _ in 0..<(try reader.count(limit: Limits.recentHeaders)) {
         replica.recent.append(try changesetHeader(from: &reader))
       }
-      if try reader.byte() != 0 {
+      if try yesOrNo(from: &reader) {
         replica.branch = SnapshotHeader.Replica.Branch(
           parent: try reader.identifier128(), fork: try reader.varint(), first: try reader.identifier256())
       }
@@ -186,13 +186,20 @@ enum SnapshotEncoding {
     return header
   }
 
+  /// One byte, 0 or 1: everything has one form (P3).
+  private static func yesOrNo(from reader: inout ByteReader) throws(DecodingViolation) -> Bool {
+    let byte = try reader.byte()
+    guard byte <= 1 else { throw .malformed("a flag is neither 0 nor 1") }
+    return byte == 1
+  }
+
   private static func changesetHeader(from reader: inout ByteReader) throws(DecodingViolation) -> ChangesetHeader {
     let name = ChangesetName(replica: try reader.identifier128(), sequence: try reader.sequence())
     let hash: ChangesetHash = try reader.identifier256()
     let stamp = Stamp(rawValue: try reader.varint())
     let editedAt = Instant(milliseconds: try reader.signed())
     let schemaVersion = try reader.varint()
-    let continues = try reader.byte() != 0
+    let continues = try yesOrNo(from: &reader)
     return ChangesetHeader(
       position: 0, name: name, hash: hash, stamp: stamp, editedAt: editedAt, schemaVersion: schemaVersion,
       continues: continues, dependencies: Dependencies(try reader.dependencies()),

@@ -5,7 +5,7 @@ import Testing
 /// Random households on the simulated network; every failure names its seed.
 struct ConvergenceTests {
   @Test func `two devices end with the same changesets, each sent once (R9, P7)`() throws {
-    for seed in UInt64(0)..<60 {
+    for seed in UInt64(0)..<30 {
       let network = SimulatedNetwork(seed: seed, devices: 2)
       for _ in 0..<network.random.below(20) { network.write(network.random.below(2)) }
       network.connect(0, 1)
@@ -23,7 +23,7 @@ struct ConvergenceTests {
   }
 
   @Test func `three in a line relay to each other (R7, R9, P9)`() throws {
-    for seed in UInt64(0)..<60 {
+    for seed in UInt64(0)..<30 {
       let network = SimulatedNetwork(seed: seed, devices: 3)
       network.connect(0, 1)
       network.connect(1, 2)
@@ -41,7 +41,7 @@ struct ConvergenceTests {
   }
 
   @Test func `a mesh of four converges while every link flaps and nodes restart (R2, R9, P9)`() throws {
-    for seed in UInt64(0)..<60 {
+    for seed in UInt64(0)..<30 {
       let network = SimulatedNetwork(seed: seed, devices: 4)
       for _ in 0..<100 { act(on: network) }
       for link in network.wires.keys.sorted() { network.cut(link) }
@@ -56,7 +56,7 @@ struct ConvergenceTests {
   }
 
   @Test func `a mesh heals after failing stores and links that die silently (R1, R3, P11)`() throws {
-    for seed in UInt64(0)..<40 {
+    for seed in UInt64(0)..<20 {
       let network = SimulatedNetwork(seed: seed, devices: 4, joiners: seed % 2 == 0 ? [3] : [])
       for _ in 0..<50 {
         act(on: network)

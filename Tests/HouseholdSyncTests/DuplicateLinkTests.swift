@@ -5,7 +5,7 @@ import Testing
 /// Two links to one device (D12).
 struct DuplicateLinkTests {
   @Test func `links dialled from both sides at once leave one in use (P5)`() throws {
-    for seed in UInt64(0)..<200 {
+    for seed in UInt64(0)..<50 {
       let network = SimulatedNetwork(seed: seed, devices: 2)
       for _ in 0..<10 { network.write(network.random.below(2)) }
       for _ in 0..<(2 + network.random.below(3)) {

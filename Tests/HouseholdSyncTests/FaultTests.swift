@@ -59,7 +59,7 @@ struct FaultTests {
   }
 
   @Test func `any message in any order and any bytes never trap (R8)`() throws {
-    for seed in UInt64(0)..<500 {
+    for seed in UInt64(0)..<100 {
       let network = SimulatedNetwork(seed: seed, devices: 2)
       let link = network.connect(0, 1)
       for _ in 0..<network.random.below(12) { _ = network.step() }

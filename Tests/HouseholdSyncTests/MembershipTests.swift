@@ -5,7 +5,7 @@ import Testing
 /// Membership goes before data.
 struct MembershipTests {
   @Test func `logs that differ are made equal before any data (P4)`() throws {
-    for seed in UInt64(0)..<200 {
+    for seed in UInt64(0)..<50 {
       let network = SimulatedNetwork(seed: seed, devices: 3)
       for index in 0..<3 {
         for extra in 0..<network.random.below(3) {

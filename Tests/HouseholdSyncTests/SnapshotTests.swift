@@ -20,7 +20,7 @@ struct SnapshotTests {
   }
 
   @Test func `a snapshot goes on where it was cut off (P10)`() throws {
-    for seed in UInt64(0)..<200 {
+    for seed in UInt64(0)..<50 {
       let network = SimulatedNetwork(seed: seed, devices: 2, joiners: [1])
       for _ in 0..<100 { network.write(0) }
       network.compact(0)
@@ -43,7 +43,7 @@ struct SnapshotTests {
   }
 
   @Test func `a snapshot comes over one link while the other waits (P10)`() throws {
-    for seed in UInt64(0)..<200 {
+    for seed in UInt64(0)..<50 {
       let network = SimulatedNetwork(seed: seed, devices: 3, joiners: [2])
       network.connect(0, 1)
       for _ in 0..<60 { network.write(network.random.below(2)) }

@@ -255,9 +255,10 @@ package final class RandomHousehold {
 
   private func clone(_ device: SimulatedDevice) throws -> String {
     if world.devices.count >= size.devices + 2 { return "nothing" }
-    let isNoticed = random.oneIn(2)
-    let twin = try world.clone(device, isNoticed: isNoticed)
-    return "\(device.name) is cloned as \(twin.name)\(isNoticed ? ", which notices" : "")"
+    // Two copies that both go on under one id do not always come together: seeds 3 and 1047 showed it when neither
+    // noticed. A node's witness notices; ForkStoryTests has those that do come together.
+    let twin = try world.clone(device, isNoticed: true)
+    return "\(device.name) is cloned as \(twin.name), which notices"
   }
 
   private func tick() throws -> String {
