@@ -18,8 +18,6 @@ final class RecurringPoster {
   private var seen: (day: CalendarDay, version: Int64)?
   /// The series that were looked through last, and on which day: only a change of these makes anything due.
   private var planned: (day: CalendarDay, series: [ShownRecord])?
-  /// Whether generators must wait, as after a restore before the first catch-up.
-  var mustWait: () -> Bool = { false }
 
   /// How often a look is taken, in ticks of a second; a change shows within the 20 s of the contract.
   private static let pauseTicks = 5
@@ -33,9 +31,9 @@ final class RecurringPoster {
   /// Lets it see that a second went by.
   func tick() {
     ticks += 1
-    guard ticks % Self.pauseTicks == 1, mayWrite, !mustWait(), let today = SystemClock.today else { return }
+    guard ticks % Self.pauseTicks == 1, mayWrite, let today = SystemClock.today else { return }
     do {
-      try post(today)
+      if try !mustCatchUp() { try post(today) }
     } catch {
       // Another program may hold the file, or the disk be full: status says so, and the next look tries again.
       (seen, planned) = (nil, nil)
@@ -53,6 +51,13 @@ final class RecurringPoster {
     let membership = replica.membershipNow
     return membership.devices[replica.identity.device]?.state == .active
       && membership.members[replica.identity.member]?.role != .readOnly
+  }
+
+  /// After a restore the file does not know what was posted or deleted since: if there are others, they are heard first.
+  private func mustCatchUp() throws -> Bool {
+    guard try replica.awaitsCatchUp else { return false }
+    let membership = replica.membershipNow
+    return membership.devices.keys.contains { $0 != replica.identity.device && membership.admits($0) }
   }
 
   private func post(_ today: CalendarDay) throws {
