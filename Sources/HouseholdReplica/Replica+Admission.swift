@@ -185,14 +185,6 @@ extension Replica {
     if isCut || membershipState.mayWrite(own.device) && admission.limits[own.id] != nil { try mintReplica() }
   }
 
-  /// Goes on sealing under a new replica id.
-  func mintReplica() throws {
-    let nonce = ReplicaNonce.random(from: &random)
-    replica = cryptography.replicaID(device: identity.device, nonce: nonce)
-    try facts.set(.replica, .bytes(replica.bytes))
-    try facts.set(.nonce, .bytes(nonce.bytes))
-  }
-
   // MARK: Cutoffs
 
   /// What of a device counts here now: what stays admitted when it loses the right to write.

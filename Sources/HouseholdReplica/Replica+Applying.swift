@@ -100,11 +100,14 @@ extension Replica {
 extension Replica {
   /// All that decides a record, dead or alive; nil if nothing was ever heard of it.
   package func state(of key: RecordKey) throws -> RecordState? {
-    guard let number = registry.known(key.type),
-      let stored = try StoredRecord.read(type: number, id: key.id, on: connection)
-    else { return nil }
-    let table = registry[number]
-    let row = stored.isAlive ? try table?.row(key.id, on: connection) : nil
+    try registry.known(key.type).flatMap { try state(of: RecordPlace(type: $0, id: key.id)) }
+  }
+
+  /// The same for a record of this file.
+  func state(of place: RecordPlace) throws -> RecordState? {
+    guard let stored = try StoredRecord.read(type: place.type, id: place.id, on: connection) else { return nil }
+    let table = registry[place.type]
+    let row = stored.isAlive ? try table?.row(place.id, on: connection) : nil
     return try CellVersions.decode(stored, row: row, table: table, names: self)
   }
 }

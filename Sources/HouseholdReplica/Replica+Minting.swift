@@ -18,10 +18,7 @@ extension Replica {
   }
 
   func mintInTransaction(_ reason: MintReason) throws {
-    let nonce = ReplicaNonce.random(from: &random)
-    replica = cryptography.replicaID(device: identity.device, nonce: nonce)
-    try facts.set(.replica, .bytes(replica.bytes))
-    try facts.set(.nonce, .bytes(nonce.bytes))
+    try mintReplica()
     // Peers may hold tokens for positions of the log that was lost, or of the other copy's.
     incarnation = .random(from: &random)
     try facts.set(.incarnation, .bytes(incarnation.bytes))
@@ -29,6 +26,14 @@ extension Replica {
     try facts.set(.watchedSince, .integer(lastNow.milliseconds))
     try facts.set(.awaitsCatchUp, .integer(1))
     try note(reason)
+  }
+
+  /// Goes on sealing under a new replica id.
+  func mintReplica() throws {
+    let nonce = ReplicaNonce.random(from: &random)
+    replica = cryptography.replicaID(device: identity.device, nonce: nonce)
+    try facts.set(.replica, .bytes(replica.bytes))
+    try facts.set(.nonce, .bytes(nonce.bytes))
   }
 
   /// Remembers for status what was found.

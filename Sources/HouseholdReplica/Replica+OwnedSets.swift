@@ -188,12 +188,6 @@ extension Replica {
     }
   }
 
-  /// All that decides a record; nil if nothing was ever heard of it.
-  func state(of place: RecordPlace) throws -> RecordState? {
-    guard let name = registry.name(of: place.type) else { return nil }
-    return try state(of: RecordKey(type: name, id: place.id))
-  }
-
   private func set(of owner: RecordPlace, _ table: TypeTable) throws -> OwnedRows? {
     try state(of: owner)?.shownSet(of: table.type.name)?.rows
   }

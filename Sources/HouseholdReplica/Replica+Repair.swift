@@ -163,14 +163,8 @@ extension Replica {
 
   /// The row that the winners make, dead or alive.
   func row(of state: RecordState, table: TypeTable) -> [FieldValue] {
-    var row = [FieldValue](repeating: .null, count: table.fieldNames.count)
-    for cell in table.cells {
-      guard let winner = state.winner(of: cell.name, strategy: cell.strategy) else { continue }
-      for (index, value) in zip(cell.fields, winner.value.values) where table.fits(value, field: index) {
-        row[index] = value
-      }
-    }
-    return row
+    var flags: Int64 = 0
+    return CellVersions.shownRow(of: state, table: table, flags: &flags)
   }
 
   /// Writes a cell, and captures it also where nothing differs; a dead record is made again with it.

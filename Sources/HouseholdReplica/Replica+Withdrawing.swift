@@ -76,21 +76,14 @@ extension Replica {
     }
     return Set(
       try candidates.filter { place in
-        try storedState(at: place)?.cells.values.contains { $0.contains { out.names.contains($0.name) } } ?? false
+        try state(of: place)?.cells.values.contains { $0.contains { out.names.contains($0.name) } } ?? false
       })
-  }
-
-  private func storedState(at place: RecordPlace) throws -> RecordState? {
-    guard let stored = try StoredRecord.read(type: place.type, id: place.id, on: connection) else { return nil }
-    let table = registry[place.type]
-    let row = stored.isAlive ? try table?.row(place.id, on: connection) : nil
-    return try CellVersions.decode(stored, row: row, table: table, names: self)
   }
 
   private func recompute(_ places: [RecordPlace], without names: Set<ChangesetName>) throws {
     var states: [RecordPlace: RecordState] = [:]
     for place in places {
-      var state = try storedState(at: place) ?? RecordState()
+      var state = try state(of: place) ?? RecordState()
       for cell in state.cells.keys { state.cells[cell]?.removeAll { names.contains($0.name) } }
       state.cells = state.cells.filter { !$0.value.isEmpty }
       states[place] = state

@@ -62,7 +62,7 @@ extension Replica {
   private func settle(_ places: [RecordPlace], changed: inout Set<RecordPlace>) throws {
     guard let table = registry[places[0].type] else { return }
     let members = try places.map { place in
-      RecordGroup.Member(id: place.id, state: try state(at: place, table: table) ?? RecordState())
+      RecordGroup.Member(id: place.id, state: try state(of: place) ?? RecordState())
     }
     guard let group = RecordGroup(members, isBuiltIn: { duplicates.isBuiltIn(table.type.name, $0) }) else { return }
     let survivor = group.survivor.id
@@ -124,13 +124,6 @@ extension Replica {
       try table.remove(place.id, on: connection)
     }
     return shown == nil
-  }
-
-  /// The state of a record; nil if nothing was ever heard of it.
-  func state(at place: RecordPlace, table: TypeTable) throws -> RecordState? {
-    guard let stored = try StoredRecord.read(type: place.type, id: place.id, on: connection) else { return nil }
-    let row = stored.isAlive ? try table.row(place.id, on: connection) : nil
-    return try CellVersions.decode(stored, row: row, table: table, names: self)
   }
 
   /// Stores the state of a member while its group is not settled; returns what the table shows as it is.

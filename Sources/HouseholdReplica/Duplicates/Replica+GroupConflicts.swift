@@ -71,7 +71,7 @@ extension Replica {
     guard duplicates.isMember(place) else { return nil }
     let places = duplicates.groups.group(of: place)
     let members = try places.map { place in
-      RecordGroup.Member(id: place.id, state: try state(at: place, table: table) ?? RecordState())
+      RecordGroup.Member(id: place.id, state: try state(of: place) ?? RecordState())
     }
     return RecordGroup(members) { duplicates.isBuiltIn(table.type.name, $0) }.map { ($0, places) }
   }

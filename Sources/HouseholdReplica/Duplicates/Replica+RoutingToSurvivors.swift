@@ -54,7 +54,7 @@ extension Replica {
 
   /// The state of a record after what is sealed already.
   private func current(_ place: RecordPlace, _ table: TypeTable, _ sealed: SealedRecords) throws -> RecordState? {
-    try sealed[place] ?? state(at: place, table: table)
+    try sealed[place] ?? state(of: place)
   }
 
   /// Adds the edit of a loser to those of its survivor.
