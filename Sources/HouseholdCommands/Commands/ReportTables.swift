@@ -107,3 +107,46 @@ struct ShareReport {
     }
   }
 }
+
+/// `report --transfers`: what moved between the household's own accounts.
+struct TransferReport {
+  let days: ClosedRange<CalendarDay>
+
+  private struct Row: Encodable {
+    var date: String
+    var from: String
+    var to: String
+    var amount_minor: Int64
+    var currency: Nullable<String>
+    /// The transaction that left, and the one that came.
+    var ids: [String]
+  }
+
+  private struct Shown: Encodable {
+    var from: String
+    var to: String
+    var transfers: [Row]
+  }
+
+  /// Shows those of which at least one end lies in the span.
+  func show(_ records: BudgetRecords, output: Output) throws {
+    let pairs = records.transfers.pairs.filter { days.contains($0.out.day) || days.contains($0.back.day) }
+    let rows = pairs.map { pair in
+      Row(
+        date: pair.out.day.description, from: records.accountName(pair.out.account),
+        to: records.accountName(pair.back.account), amount_minor: pair.back.amount,
+        currency: Nullable(wrappedValue: pair.out.currency), ids: [pair.out.id, pair.back.id])
+    }
+    let shown = Shown(from: days.lowerBound.description, to: days.upperBound.description, transfers: rows)
+    try output.result(shown) {
+      try output.line("\(days.lowerBound) to \(days.upperBound)")
+      guard !rows.isEmpty else { return try output.line("No transfers between your accounts.") }
+      var table = TableOutput([.text("DATE"), .text("FROM"), .text("TO"), .number("AMOUNT"), .text("")])
+      for (row, pair) in zip(rows, pairs) {
+        let currency = pair.out.currency
+        table.add([row.date, row.from, row.to, Currency.text(row.amount_minor, currency), currency ?? ""])
+      }
+      try output.table(table)
+    }
+  }
+}
