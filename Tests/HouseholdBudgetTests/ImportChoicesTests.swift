@@ -140,6 +140,10 @@ import Testing
       "Date,Payee,Amount\n2026-03-01,A,-1.00\n2026-03-02,B,-1.00\n2026-03-03,C,-1.00\n,total,-3.00\n2026-3,D,-1.00\n"
 
     #expect(try bring(text).skipped.map(\.line) == [5, 6])
+    for payments in 1...3 {
+      let last = (1...payments).map { "2026-03-0\($0),A,-1.00\n" }.joined() + "End of the list\n"
+      #expect(try bring("Date,Payee,Amount\n\(last)").skipped.map(\.line) == [payments + 2])
+    }
     #expect(try bring("Date,Payee,Amount\n2026-03-01,A,-1.00\n2026-02-30,B,-1.00\n").skipped.map(\.line) == [3])
   }
 }

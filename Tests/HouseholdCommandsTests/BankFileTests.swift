@@ -86,7 +86,14 @@ import Testing
     let report = await desk.run("report", "--month", "2026-03")
     #expect(report.output.contains("(transfers)"))
     #expect(await desk.run("report", "--transfers", "--shares").code == 64)
-    #expect(await desk.run("report", "--transfers", "--csv").code == 64)
+    let csv = await desk.run("report", "--month", "2026-03", "--transfers", "--csv")
+    #expect(
+      csv.output.hasPrefix("date,from,to,amount,currency,id_out,id_in\n2026-03-06,Giro,Savings,700.00,EUR,import-"))
+    let shares = await desk.run("report", "--month", "2026-03", "--shares", "--csv")
+    #expect(shares.output == "member,paid,share,is_owed,currency\nana,5.00,5.00,0.00,EUR\n")
+    let plans = await desk.run("report", "--month", "2026-03", "--budget", "--csv")
+    #expect(plans.output == "category,budget,actual,left,currency\n")
+    #expect(await desk.run("report", "--transfers", "--chart", desk.path("x.svg")).code == 64)
 
     let id = try #require((row["ids"] as? [String])?.first)
     #expect(await desk.run("put", "category", "plan", "name=Plan").code == 0)

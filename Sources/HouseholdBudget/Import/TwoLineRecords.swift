@@ -1,19 +1,20 @@
 /// Joins payments that a bank spreads over two lines of CSV: one with the day, and under it one that goes on.
 ///
-/// A line goes on if it has no day and, where the line above has one, no amount. Only a file in which at least every
-/// second payment goes on is of this kind: elsewhere a line without a day is a mistake to be told.
+/// A line goes on if it has no day and, where the line above has an amount, none. Only a file in which at least three of
+/// four payments go on is of this kind: elsewhere a line without a day is a mistake, or the file's last words.
 enum TwoLineRecords {
   static func joined(_ rows: [CSVRow], layout: BankLayout) -> [CSVRow] {
-    var (payments, further) = (0, 0)
+    var (payments, further, isUnderDay) = (0, 0, false)
     for (index, row) in rows.enumerated() {
       if hasDay(row, layout) {
         payments += 1
       } else {
         guard index > 0, goesOn(row, after: rows[index - 1], layout) else { return rows }
         further += 1
+        isUnderDay = isUnderDay || !isBlank(layout.cell(.date, of: row) ?? "")
       }
     }
-    guard further > 0, further * 2 >= payments, further <= payments else { return rows }
+    guard further > 0, further * 4 >= payments * 3, payments > 1 || !isUnderDay else { return rows }
     var joined: [CSVRow] = []
     for row in rows {
       if hasDay(row, layout) {

@@ -36,18 +36,19 @@ struct ReportCommand: Command {
       throw CommandError.usage(
         "--\(others[0]) and --\(others[1]) are two reports.", remedy: "Ask for one at a time.")
     }
-    guard others.isEmpty || !invocation.flag("csv") && invocation.value("chart") == nil else {
-      throw CommandError.usage(
-        "--csv and --chart are for totals.", remedy: "Use them without --\(others[0]), or use --json.")
+    guard others.isEmpty || invocation.value("chart") == nil else {
+      throw CommandError.usage("--chart is for totals.", remedy: "Use it without --\(others[0]).")
     }
+    let asCSV = invocation.flag("csv")
     do {
       try withHousehold(invocation, readOnly: true) { household in
         let records = try BudgetRecords(of: household)
         switch others.first {
-        case "budget": try PlanReport(days: days).show(household, records, output: output)
+        case "budget": try PlanReport(days: days, asCSV: asCSV).show(household, records, output: output)
         case "shares":
-          try ShareReport(days: days).show(household, records, Creators(household, invocation), output: output)
-        case "transfers": try TransferReport(days: days).show(records, output: output)
+          try ShareReport(days: days, asCSV: asCSV).show(
+            household, records, Creators(household, invocation), output: output)
+        case "transfers": try TransferReport(days: days, asCSV: asCSV).show(records, output: output)
         default: try totals(invocation, household, records, days, output: output)
         }
       }
@@ -117,7 +118,7 @@ struct ReportCommand: Command {
       }
       output.note("wrote \(path)")
     }
-    if invocation.flag("csv") { return try output.write(Array(csv(report).utf8)) }
+    if invocation.flag("csv") { return try output.write(csv(report)) }
     let shown = report.sections.map { section in
       Shown(
         from: days.lowerBound.description, to: days.upperBound.description,
@@ -152,16 +153,13 @@ struct ReportCommand: Command {
     }
   }
 
-  private func csv(_ report: Report) -> String {
-    let writer = CSVWriter()
-    var text = writer.line(["key", "count", "amount", "currency"])
-    for section in report.sections {
-      for row in section.rows {
-        let amount = Currency.text(row.amountMinor, section.currency)
-        text += writer.line([row.key, String(row.count), amount, section.currency ?? ""])
+  private func csv(_ report: Report) -> [UInt8] {
+    let rows = report.sections.flatMap { section in
+      section.rows.map { row in
+        [row.key, String(row.count), Currency.text(row.amountMinor, section.currency), section.currency ?? ""]
       }
     }
-    return text
+    return csvBytes([["key", "count", "amount", "currency"]] + rows)
   }
 }
 
