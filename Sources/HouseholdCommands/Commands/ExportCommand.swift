@@ -1,4 +1,5 @@
-import Foundation
+import FoundationEssentials
+import Glibc
 import HouseholdBudget
 import HouseholdKit
 import HouseholdRecords
@@ -100,9 +101,30 @@ struct ExportCommand: Command {
     defer { removeFolder(folder) }
     let file = folder.appending(path: "records.sqlite")
     try household.copyRecords(to: file.path)
-    let handle = try FileHandle(forReadingFrom: file)
-    while let bytes = try handle.read(upToCount: 1 << 20), !bytes.isEmpty { try output.write(Array(bytes)) }
-    try handle.close()
+    try Self.copy(file.path, to: output)
+  }
+
+  /// Writes a file out piece by piece: it may be larger than the memory.
+  private static func copy(_ path: String, to output: Output) throws {
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw Self.unreadable(errno) }
+    defer { close(descriptor) }
+    var buffer = [UInt8](repeating: 0, count: 1 << 20)
+    while true {
+      let count = unsafe read(descriptor, &buffer, buffer.count)
+      if count == 0 { return }
+      if count > 0 {
+        try output.write(Array(buffer.prefix(count)))
+      } else if errno != EINTR {
+        throw Self.unreadable(errno)
+      }
+    }
+  }
+
+  private static func unreadable(_ number: Int32) -> CommandError {
+    CommandError(
+      code: "store", message: "The copy that was made cannot be read (errno \(number)).",
+      remedy: "Check the disk of \(FileManager.default.temporaryDirectory.path).")
   }
 
   private func removeFolder(_ folder: URL) {
