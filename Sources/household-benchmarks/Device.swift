@@ -24,8 +24,10 @@ final class Device {
   var directory: DataDirectory { DataDirectory(folder.appending(path: name).path) }
 
   /// Runs one command to its end and returns what it printed.
+  ///
+  /// - Parameter codes: what it may exit with.
   @discardableResult
-  func run(_ words: String...) throws -> String {
+  func run(_ words: String..., allowing codes: [Int32] = [0]) throws -> String {
     let process = try makeProcess(words)
     let output = Pipe()
     process.standardOutput = output
@@ -33,7 +35,7 @@ final class Device {
     try process.run()
     let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
     process.waitUntilExit()
-    guard process.terminationStatus == 0 else {
+    guard codes.contains(process.terminationStatus) else {
       throw BenchmarkError(
         description: "household \(words.joined(separator: " ")) failed with \(process.terminationStatus): \(text)")
     }
