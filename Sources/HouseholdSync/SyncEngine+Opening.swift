@@ -126,7 +126,12 @@ extension SyncEngine {
 
   /// Throws unless the membership log admits the peer.
   private func admit(_ link: LinkNumber, _ membership: MembershipState, _ moment: Moment) throws {
-    guard let device = sessions[link]?.device, !membership.admits(device) else { return }
+    guard let session = sessions[link] else { return }
+    let device = session.device
+    if let known = membership.devices[device], known.member != session.opening.member {
+      throw Violation(.notAdmitted, "The peer's certificate names another member than the membership log does.")
+    }
+    if membership.admits(device) { return }
     if membership.devices[device] != nil {
       throw Goodbye(.removed, "The household's membership log says that this device belongs no longer.")
     }

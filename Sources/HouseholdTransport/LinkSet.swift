@@ -7,6 +7,8 @@ package struct LinkBounds: Sendable {
   package var strangers = Limits.strangers
   /// The most open links.
   package var links = Limits.links
+  /// The most open links of one device.
+  package var linksPerDevice = Limits.linksPerDevice
   /// How long a TCP connection may take to come about.
   package var connectMilliseconds = Limits.connectMilliseconds
   /// How long a TLS handshake may take.
@@ -105,8 +107,15 @@ package final class LinkSet: @unchecked Sendable {
       guard guests.count < bounds.strangers else { return false }
       guests.insert(link.id)
     }
+    if let device = identity.peer?.device { makeRoom(for: device) }
     open.insert(link.id)
     return true
+  }
+
+  /// One device, which may be one that was removed and has not said its hello, cannot take all the places.
+  private func makeRoom(for device: DeviceID) {
+    let theirs = open.filter { all[$0]?.identity?.peer?.device == device }.sorted()
+    if theirs.count >= bounds.linksPerDevice, let oldest = all[theirs[0]] { oldest.finish(.tooManyLinks) }
   }
 
   /// The link counts no more, though its socket may linger.

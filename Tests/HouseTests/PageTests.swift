@@ -30,6 +30,17 @@ struct PageTests {
     }
   }
 
+  @Test func `every suite of tests that a page names is there`() throws {
+    let suites = try House.tests().map(\.text).joined(separator: "\n")
+    for page in try House.pages() {
+      for match in page.text.matches(of: /`([A-Z][A-Za-z]+Tests)`/) {
+        let name = String(match.1)
+        let isTarget = House.exists("Tests/\(name)")
+        #expect(isTarget || suites.contains("struct \(name) "), "\(page.path) names \(name)")
+      }
+    }
+  }
+
   @Test func `every page of Docs is in its reading order`() throws {
     let index = try House.file("Docs/README.md").text
 
