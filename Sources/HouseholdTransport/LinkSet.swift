@@ -1,3 +1,4 @@
+import CEpoll
 import Glibc
 import HouseholdRecords
 
@@ -37,6 +38,8 @@ package final class LinkSet: @unchecked Sendable {
   /// Links that ended and wait for the peer's end, oldest first.
   private var lingering: [LinkID] = []
   private var lastID: UInt64 = 0
+  /// The most links at one time since memory was last given back.
+  private var crowd = 0
   private var whenEmpty: [@Sendable () -> Void] = []
 
   /// - Parameter context: what links begin with; without one none is accepted or dialled.
@@ -78,6 +81,7 @@ package final class LinkSet: @unchecked Sendable {
         wire: LinkWire(phase: phase, socket: socket, session: session, dial: dial), address: address,
         isDialled: dial != nil)
       all[link.id] = link
+      crowd = max(crowd, all.count)
       return link
     } catch {
       socket.close()
@@ -135,7 +139,18 @@ package final class LinkSet: @unchecked Sendable {
   func forget(_ link: Link) {
     lingering.removeAll { $0 == link.id }
     all[link.id] = nil
+    giveMemoryBack()
     answerIfEmpty()
+  }
+
+  /// How many links are a crowd, and how many are none any more.
+  private static let (crowdedLinks, fewLinks) = (32, 16)
+
+  /// After a crowd of strangers the allocator keeps what their sessions took, unless it is asked.
+  private func giveMemoryBack() {
+    guard crowd >= Self.crowdedLinks, all.count <= Self.fewLinks else { return }
+    crowd = all.count
+    malloc_trim(0)
   }
 
   private func answerIfEmpty() {
