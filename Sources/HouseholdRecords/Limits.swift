@@ -108,6 +108,9 @@ package enum Limits {
   package static let beaconsPerSecond = 50
   /// The most addresses that beacons have told of one device, the newest.
   package static let foundAddresses = 4
+  /// The pages of a snapshot, packed, that are kept in memory while they are put in place as they come, in bytes; larger
+  /// snapshots are staged in the file, so that they can be resumed.
+  package static let directSnapshotBytes = 16 << 20
   /// The longest cursor of a snapshot, in bytes: a table, a key of the longest kind, and some.
   package static let cursorBytes = 4096
   /// The changesets that one question for a fork names: three questions find it among a quarter of a million.
