@@ -197,6 +197,9 @@ enum CellVersions {
     let life = state.life
     let alive = state.winner(of: CellName.alive)
     let isAlive = alive?.value == .alive(true)
+    var state = state
+    // A new life has all its values.
+    if isAlive { state.cells[CellName.emptied] = nil }
     let last = alive ?? state.cells.values.joined().max { ($0.stamp, $0.name) < ($1.stamp, $1.name) }
     guard let last else { throw ReplicaError(.other, "A record without any write cannot be stored.") }
     let modified = lastShown(of: state, table: table) ?? last
