@@ -26,7 +26,7 @@ package enum CompactionRule {
   package static func mayEmpty(
     _ state: RecordState, base: VersionVector, confirmed: [VersionVector], hasConflicts: Bool
   ) -> Bool {
-    guard !state.isAlive, state.life > 0, !state.isEmptied, !hasConflicts else { return false }
+    guard !state.isAlive, state.life > 0, !hasConflicts else { return false }
     return state.cells.values.joined().allSatisfy { write in
       base.contains(write.name) && confirmed.allSatisfy { $0.contains(write.name) }
     }

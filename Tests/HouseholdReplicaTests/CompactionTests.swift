@@ -176,4 +176,37 @@ struct CompactionTests {
     #expect(try compact(a).emptied == ["category": 1])
     #expect(try home.firstDifference("alex", "sam", "kim") == nil)
   }
+
+  @Test func `splits of a deleted transaction go with its values, and later ones stay hidden as everywhere`() throws {
+    let place = try SplitHousehold()
+    let (a, b) = (place.a, place.b)
+    try a.access.execute(#"DELETE FROM "transaction" WHERE id = 't1'"#)
+    try place.home.settle("alex", "sam")
+    try b.put("transaction", "t2", [("note", .text("confirms"))])
+    try place.home.settle("alex", "sam")
+
+    #expect(try a.replica.compact(keepMilliseconds: 0, now: a.now).emptied == ["transaction": 1])
+    try b.access.execute("INSERT INTO split(id, parent, amount_minor) VALUES ('s5', 't1', -7)")
+    try b.seal()
+    try place.home.settle("alex", "sam")
+
+    #expect(try place.splits(a) == ["s9": "t2 -50"])
+    #expect(try place.splits(b) == ["s9": "t2 -50"])
+    #expect(try place.home.firstDifference("alex", "sam") == nil)
+    #expect(throws: ReplicaError.self) { try a.replica.restore(SplitHousehold.t1, now: a.now) }
+  }
+
+  @Test func `an owner's device does not fall asleep, and a device that belongs no longer collects nothing (P19)`()
+    throws
+  {
+    try home.makeOwner("sam", by: "alex")
+    try home.settle("alex", "sam", "kim")
+    let late = a.now.advanced(byMilliseconds: 200 * Replica.confirmationPause)
+    #expect(try a.replica.silentDevices(now: late) == [c.key.device])
+
+    try home.remove("kim", by: "alex")
+    try home.tell("kim", from: "alex")
+
+    #expect(throws: ReplicaError.self) { try compact(c) }
+  }
 }

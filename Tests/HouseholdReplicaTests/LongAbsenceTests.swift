@@ -109,4 +109,17 @@ struct LongAbsenceTests {
 
     #expect(try Set(a.replica.silentDevices(now: a.now)) == [b.key.device, c.key.device])
   }
+
+  @Test func `status names who keeps the log from being collected, once it is old enough to be`() throws {
+    try a.put("category", "gone", [("note", .text("new"))])
+    try a.seal()
+    func keptFor(days: Int64) throws -> [DeviceID] {
+      let now = a.now.advanced(byMilliseconds: days * Replica.confirmationPause)
+      let facts = try StatusFacts.read(path: a.path, cryptography: OpenSSLCryptography(), now: now)
+      return facts.keptFor.map(\.device)
+    }
+
+    #expect(try keptFor(days: 399).isEmpty)
+    #expect(try Set(keptFor(days: 402)) == [b.key.device, c.key.device])
+  }
 }

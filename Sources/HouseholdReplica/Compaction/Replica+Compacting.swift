@@ -49,6 +49,9 @@ extension Replica {
   ///
   /// - Parameter keepMilliseconds: changesets that came later than this before `now` stay in the log.
   package func compact(keepMilliseconds: Int64, now: Instant) throws -> Compaction {
+    guard membershipState.admits(identity.device) else {
+      throw ReplicaError(.notAllowed, "This device belongs to the household no longer; it keeps what it has.")
+    }
     lastNow = now
     return try write {
       _ = try sealInTransaction(now: now)
@@ -89,7 +92,7 @@ extension Replica {
         if registry[place.type] == nil { result.kept[.parked, default: 0] += 1 }
         continue
       }
-      guard let state = try state(of: place), state.life > 0, !state.isEmptied else { continue }
+      guard let state = try state(of: place), state.life > 0, state != state.emptied() else { continue }
       if duplicates.isMember(place) {
         result.kept[.duplicate, default: 0] += 1
         continue

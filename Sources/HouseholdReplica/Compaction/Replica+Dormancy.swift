@@ -9,9 +9,13 @@ extension Replica {
   package static let dormancyMilliseconds: Int64 = 180 * 86_400_000
 
   /// Active devices, but for this one, that were not heard of for so long; ascending.
+  ///
+  /// Owners' devices do not fall asleep: what an owner decided in his absence counts when he comes back, and could not be
+  /// carried out in a log that was collected without him. One that is gone is retired by hand.
   package func silentDevices(now: Instant) throws -> [DeviceID] {
     let active = membershipState.devices.values.filter { $0.state == .active && membershipState.admits($0.id) }
-    return try active.map(\.id).filter { $0 != identity.device }.sorted().filter { device in
+    let candidates = active.map(\.id).filter { $0 != identity.device && !membershipState.isOwner($0) }
+    return try candidates.sorted().filter { device in
       now.milliseconds(since: try lastSign(of: device, now: now)) > Self.dormancyMilliseconds
     }
   }
