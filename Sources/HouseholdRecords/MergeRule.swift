@@ -8,8 +8,13 @@ package struct Write: Hashable, Sendable {
   /// Whether a person's concurrent write goes before it: generated rows, and the nulls of an insert.
   package var isWeak: Bool
   package var value: CellValue
+  /// Whether its author was an owner, by the membership heads of the changeset; known only where the cell's strategy asks.
+  package var isByOwner: Bool
 
-  package init(name: ChangesetName, stamp: Stamp, life: UInt64, isWeak: Bool, value: CellValue) {
+  package init(
+    name: ChangesetName, stamp: Stamp, life: UInt64, isWeak: Bool, value: CellValue, isByOwner: Bool = false
+  ) {
+    self.isByOwner = isByOwner
     self.name = name
     self.stamp = stamp
     self.life = life
@@ -93,6 +98,7 @@ package enum MergeRule {
     if candidates.contains(where: { $0.value == .alive(false) }) {
       candidates.removeAll { $0.value == .alive(true) }
     }
+    if strategy == .ownerWins, candidates.contains(where: \.isByOwner) { candidates.removeAll { !$0.isByOwner } }
     return candidates.max { a, b in
       switch strategy.preference(a.value, b.value) {
       case .second: true
@@ -109,6 +115,8 @@ package enum MergeStrategy: String, Sendable {
   case merge
   /// All fields are one cell; no preference among its writes.
   case lastWriterWins
+  /// The writes of owners go before those of others, by the role that each author had when he wrote.
+  case ownerWins
   /// As merge, and status asks for a decision.
   case ask
   /// The greatest value; null is least.
@@ -121,7 +129,7 @@ package enum MergeStrategy: String, Sendable {
 
   package func preference(_ a: CellValue, _ b: CellValue) -> Preference {
     switch self {
-    case .merge, .lastWriterWins, .ask: return .neither
+    case .merge, .lastWriterWins, .ownerWins, .ask: return .neither
     case .max, .min:
       guard let x = a.values.first, let y = b.values.first else { return .neither }
       if x == y { return .neither }

@@ -41,11 +41,12 @@ extension Operation {
   /// - Parameters:
   ///   - type: how fields form cells; fields that it does not know are cells of their own.
   ///   - fields: the names of the operation's values.
+  ///   - isByOwner: whether its author was an owner when he wrote, where a strategy of the type asks.
   package func writes(
-    name: ChangesetName, stamp: Stamp, fields: [String], type: RecordType?
+    name: ChangesetName, stamp: Stamp, fields: [String], type: RecordType?, isByOwner: Bool = false
   ) -> [(cell: String, write: Write)] {
     func write(_ value: CellValue, weak: Bool) -> Write {
-      Write(name: name, stamp: stamp, life: life, isWeak: weak, value: value)
+      Write(name: name, stamp: stamp, life: life, isWeak: weak, value: value, isByOwner: isByOwner)
     }
     switch kind {
     case .delete: return [(CellName.alive, write(.alive(false), weak: isWeak))]

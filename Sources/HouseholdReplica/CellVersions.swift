@@ -82,6 +82,8 @@ struct StoredRecord {
 protocol WriterNames {
   func number(of name: ChangesetName) throws -> Int64
   func header(of number: Int64) throws -> ChangesetHeader
+  /// Whether the changeset's author was an owner when he wrote it.
+  func isByOwner(_ header: ChangesetHeader) -> Bool
 }
 
 /// The encoding of ``StoredRecord``.
@@ -110,10 +112,12 @@ enum CellVersions {
     guard stored.isAlive else { return state }
     let writer = try names.header(of: stored.writer)
     let isWeak = stored.flags & StoredRecord.weakFlag != 0
+    let isByOwner = table?.prefersOwners == true && names.isByOwner(writer)
     func add(_ cell: String, _ value: CellValue, weak: Bool) {
       guard state.cells[cell] == nil else { return }
       state.cells[cell] = [
-        Write(name: writer.name, stamp: writer.stamp, life: stored.life, isWeak: weak, value: value)
+        Write(
+          name: writer.name, stamp: writer.stamp, life: stored.life, isWeak: weak, value: value, isByOwner: isByOwner)
       ]
     }
     add(CellName.alive, .alive(true), weak: isWeak)
@@ -148,7 +152,9 @@ enum CellVersions {
           value = .fields(table?.cell(cell)?.fields.map { row?[$0] ?? .null } ?? [])
         }
         writes.append(
-          Write(name: header.name, stamp: header.stamp, life: life, isWeak: flags & Flag.weak != 0, value: value))
+          Write(
+            name: header.name, stamp: header.stamp, life: life, isWeak: flags & Flag.weak != 0, value: value,
+            isByOwner: table?.prefersOwners == true && names.isByOwner(header)))
       }
       state.cells[cell] = writes
     }

@@ -30,6 +30,8 @@ final class TypeTable {
   /// Where this type's rows name their owner, and the number of the owner's type; nil if none owns them.
   let owner: (number: Int64, field: Int)?
   let fieldNames: [String]
+  /// Whether some cell's strategy asks who of its writers was an owner.
+  let prefersOwners: Bool
   private let storages: [SchemaTables.Storage]
   private let indices: [String: Int]
   let selectSQL: String
@@ -56,6 +58,7 @@ final class TypeTable {
         name: fields[0], fields: fields.compactMap { indices[$0] },
         strategy: MergeStrategy(rawValue: type.strategies[fields[0]] ?? type.strategy) ?? .merge)
     }
+    prefersOwners = cells.contains { $0.strategy == .ownerWins }
     let table = SchemaTables.quoted(type.name)
     let columns = fieldNames.map(SchemaTables.quoted)
     selectSQL = "SELECT \((["id"] + columns).joined(separator: ", ")) FROM \(table) WHERE id = ?"
