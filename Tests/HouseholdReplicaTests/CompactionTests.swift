@@ -166,6 +166,19 @@ struct CompactionTests {
     #expect(sealed.prefix(1) == [2])
   }
 
+  @Test func `R8: so many records lose their values in one go, the others the next time`() throws {
+    for id in ["c1", "c2"] { try a.delete("category", id) }
+    try home.settle("alex", "sam", "kim")
+    try confirmAll("sam", "kim")
+    try home.settle("alex", "sam", "kim")
+
+    let first = try a.replica.compact(keepMilliseconds: 0, now: a.now, limit: 1)
+    let second = try a.replica.compact(keepMilliseconds: 0, now: a.now, limit: 1)
+
+    #expect(first.emptied == ["category": 1] && first.kept == [.later: 1])
+    #expect(second.emptied == ["category": 1] && second.kept.isEmpty)
+  }
+
   @Test func `a device that only reads confirms, too (P18)`() throws {
     try home.setRole("kim", .readOnly, by: "alex")
     try a.delete("category", "c2")

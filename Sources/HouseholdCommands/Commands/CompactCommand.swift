@@ -67,6 +67,7 @@ struct CompactCommand: Command {
     case "unconfirmed": "a device has not confirmed all of it, perhaps one that sleeps"
     case "conflict": "an edit that lost against the deletion is open (household conflicts)"
     case "duplicate": "they are or were one thing with others"
+    case "later": "the next compact takes them"
     case "parked": "this device does not know their type"
     default: reason
     }

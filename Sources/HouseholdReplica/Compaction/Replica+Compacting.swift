@@ -26,6 +26,8 @@ package struct Compaction: Hashable, Sendable {
     case duplicate
     /// Its type is not known here.
     case parked
+    /// So many went that the next compaction takes the rest.
+    case later
   }
 
   /// A device that is waited for.
@@ -47,8 +49,12 @@ package struct Compaction: Hashable, Sendable {
 extension Replica {
   /// Collects what may go.
   ///
-  /// - Parameter keepMilliseconds: changesets that came later than this before `now` stay in the log.
-  package func compact(keepMilliseconds: Int64, now: Instant) throws -> Compaction {
+  /// - Parameters:
+  ///   - keepMilliseconds: changesets that came later than this before `now` stay in the log.
+  ///   - limit: how many deleted records may lose their values in one go.
+  package func compact(
+    keepMilliseconds: Int64, now: Instant, limit: Int = Limits.emptiedAtOnce
+  ) throws -> Compaction {
     guard membershipState.admits(identity.device) else {
       throw ReplicaError(.notAllowed, "This device belongs to the household no longer; it keeps what it has.")
     }
@@ -61,7 +67,7 @@ extension Replica {
       var result = Compaction(blockers: view.blockers)
       if try !needsSnapshot {
         try collectLog(upTo: view.base, into: &result)
-        try emptyTombstones(view, into: &result)
+        try emptyTombstones(view, limit: limit, into: &result)
       }
       result.keptChangesets =
         try connection.integer("SELECT count(*) FROM sync_changeset WHERE body IS NOT NULL") ?? 0
@@ -85,8 +91,9 @@ extension Replica {
     }
   }
 
-  private func emptyTombstones(_ view: CompactionView, into result: inout Compaction) throws {
+  private func emptyTombstones(_ view: CompactionView, limit: Int, into result: inout Compaction) throws {
     let base = replicas.vectors.base
+    var left = limit
     for place in try deadRecords() {
       guard let table = registry[place.type], !table.type.name.hasPrefix("sync_") else {
         if registry[place.type] == nil { result.kept[.parked, default: 0] += 1 }
@@ -105,6 +112,11 @@ extension Replica {
         result.kept[!conflicts.isEmpty ? .conflict : isInLog ? .inLog : .unconfirmed, default: 0] += 1
         continue
       }
+      guard left > 0 else {
+        result.kept[.later, default: 0] += 1
+        continue
+      }
+      left -= 1
       let flags = try StoredRecord.read(type: place.type, id: place.id, on: connection)?.flags ?? 0
       try store(state.emptied(), of: place, table: table, shownBefore: nil, earlierFlags: flags)
       result.emptied[table.type.name, default: 0] += 1
