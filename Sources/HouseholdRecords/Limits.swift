@@ -127,6 +127,9 @@ package enum Limits {
   /// The most changesets received and waiting for what they depend on.
   package static let waitingChangesets = 100_000
 
+  /// The most deleted records that lose their values in one go: everyone else waits for the transaction meanwhile.
+  package static let emptiedAtOnce = 20_000
+
   /// The most attention items that one status names; the others are counted.
   package static let attentionShown = 20
 
