@@ -175,7 +175,7 @@ package enum HouseholdStatus {
   ) throws -> StatusReport {
     try directory.requireHousehold()
     var facts = try Household.guarded {
-      try StatusFacts.read(path: directory.replica, cryptography: OpenSSLCryptography())
+      try StatusFacts.read(path: directory.replica, cryptography: OpenSSLCryptography(), now: now)
     }
     if computesDigest && facts.digest == nil { facts.digest = computedDigest(directory) }
     return StatusJudge.report(facts, live: try live(directory), disk: DiskFacts(directory), now: now)

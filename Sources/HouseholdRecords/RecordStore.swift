@@ -93,8 +93,11 @@ package protocol RecordStore: AnyObject {
   var needsSnapshot: Bool { get throws }
   /// How far a snapshot has been received, if one was begun.
   func snapshotProgress() throws -> SnapshotProgress?
-  /// Stores one page, durable when it returns; the page after the last one that was stored, or the first of a new one.
+  /// Takes one page: the one after the last that was taken, or the first of a new snapshot. Nothing shows of it yet, and
+  /// what a kill makes it lose is asked for again.
   func stage(_ page: SnapshotPage, of id: SnapshotID) throws
+  /// Tells that it is so late: called every second, and before a page of a snapshot is staged.
+  func timePassed(_ now: Instant) throws
   /// Puts the complete snapshot in place, in one transaction, and remembers where the log of `peer` goes on.
   func adoptSnapshot(_ id: SnapshotID, from peer: DeviceID, token: ChangeToken, now: Instant) throws
 }

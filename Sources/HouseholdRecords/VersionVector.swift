@@ -32,6 +32,11 @@ package struct VersionVector: Hashable, Sendable {
     entries.merge(other.entries) { max($0, $1) }
   }
 
+  /// What both count.
+  package func common(with other: Self) -> Self {
+    Self(entries.reduce(into: [:]) { $0[$1.key] = min($1.value, other[$1.key]) })
+  }
+
   /// How many changesets are counted here and not in `other`.
   package func excess(over other: Self) -> UInt64 {
     entries.reduce(0) { sum, entry in

@@ -7,6 +7,7 @@ extension Replica {
   }
 
   package func snapshotProgress() throws -> SnapshotProgress? {
+    if let directAdoption { return directAdoption.progress }
     let statement = try connection.statement(
       "SELECT snapshot, cursor, is_last FROM sync_snapshot_page ORDER BY number DESC LIMIT 1")
     defer { statement.reset() }
@@ -15,6 +16,11 @@ extension Replica {
   }
 
   package func stage(_ page: SnapshotPage, of id: SnapshotID) throws {
+    if try !adoptDirectly(page, of: id) { try keep(page, of: id) }
+  }
+
+  /// Keeps a page beside the live tables until all are there.
+  func keep(_ page: SnapshotPage, of id: SnapshotID) throws {
     // A page that is lost in a power cut is asked for again: it need not be on the disk before it is counted.
     try connection.execute("PRAGMA synchronous = NORMAL")
     defer { restoreDurability() }
@@ -35,58 +41,66 @@ extension Replica {
   }
 
   package func adoptSnapshot(_ id: SnapshotID, from peer: DeviceID, token: ChangeToken, now: Instant) throws {
-    do {
-      try write {
-        _ = try sealInTransaction(now: now)
-        grafts = [:]
-        try adoptPages(of: id)
-        grafts = [:]
-        try settleForks()
-        try facts.set(.needsSnapshot, .integer(0))
-        try readmit(since: nil)
-        try setToken(token, of: peer)
-        _ = try applyReady()
-        try readDuplicatesAgain()
-        _ = try sealInTransaction(now: now)
+    if try !finishDirectly(id, from: peer, token: token, now: now) {
+      do {
+        try write {
+          _ = try sealInTransaction(now: now)
+          try adoptPages(of: id)
+          try finishAdoption(from: peer, token: token, now: now)
+        }
+      } catch let violation as Violation {
+        // What contradicts itself is not kept: the next attempt starts from the first page.
+        try write { try connection.run("DELETE FROM sync_snapshot_page") }
+        throw violation
       }
-    } catch let violation as Violation {
-      // What contradicts itself is not kept: the next attempt starts from the first page.
-      try write { try connection.run("DELETE FROM sync_snapshot_page") }
-      throw violation
     }
     hasForked = false
     digestCache = nil
     connection.releaseMemory()
   }
 
+  /// What follows from the records that have just been put in place.
+  func finishAdoption(from peer: DeviceID, token: ChangeToken, now: Instant) throws {
+    grafts = [:]
+    try settleForks()
+    try facts.set(.needsSnapshot, .integer(0))
+    try readmit(since: nil)
+    try setToken(token, of: peer)
+    _ = try applyReady()
+    try readDuplicatesAgain()
+    _ = try sealInTransaction(now: now)
+  }
+
   private func adoptPages(of id: SnapshotID) throws {
     guard let progress = try snapshotProgress(), progress.id == id, progress.isComplete else {
       throw ReplicaError(.other, "The snapshot \(id) is not complete.")
     }
+    var pages = AdoptedPages()
     var number: Int64 = 0
-    var header: SnapshotHeader?
     while let next = try nextPage(after: number) {
       number = next.number
-      let content: SnapshotContent
-      do {
-        content = try SnapshotEncoding.decode(
-          Compression.unpack(next.content, limit: SnapshotEncoding.pageLimit))
-      } catch {
-        throw Violation(error, in: "a snapshot page")
-      }
-      switch content {
-      case .header(let first):
-        guard header == nil else { throw Violation(.badSnapshot, "A snapshot has two first pages.") }
-        header = first
-        try adopt(first)
-      case .rows(let page):
-        guard header != nil else { throw Violation(.badSnapshot, "A snapshot does not begin with its first page.") }
-        try adopt(page)
-      }
+      try adopt(page: next.content, into: &pages)
       // At once, so that the records take the place of their pages in the file instead of making it longer.
       try connection.run("DELETE FROM sync_snapshot_page WHERE number = ?", .integer(number))
     }
-    guard header != nil else { throw Violation(.badSnapshot, "A snapshot has no first page.") }
+    try pages.requireHeader()
+  }
+
+  /// Puts the contents of one page in place; pages come in order.
+  func adopt(page bytes: [UInt8], into pages: inout AdoptedPages) throws {
+    let content: SnapshotContent
+    do {
+      content = try SnapshotEncoding.decode(Compression.unpack(bytes, limit: SnapshotEncoding.pageLimit))
+    } catch {
+      throw Violation(error, in: "a snapshot page")
+    }
+    try pages.check(content)
+    switch content {
+    case .header(let header):
+      grafts = [:]
+      try adopt(header)
+    case .rows(let page): try adopt(page)
+    }
   }
 
   private func nextPage(after number: Int64) throws -> (number: Int64, content: [UInt8])? {
@@ -213,5 +227,24 @@ extension Replica {
     try state.merge(try CellVersions.decode(theirs, row: shown, table: table, names: self), coverage: self)
     try store(
       state, of: RecordPlace(type: type, id: id), table: table, shownBefore: row, earlierFlags: ours.flags)
+  }
+}
+
+/// What has been put in place of a snapshot: its first page comes once, before all others.
+struct AdoptedPages {
+  private var hasHeader = false
+
+  mutating func check(_ content: SnapshotContent) throws {
+    switch content {
+    case .header:
+      guard !hasHeader else { throw Violation(.badSnapshot, "A snapshot has two first pages.") }
+      hasHeader = true
+    case .rows:
+      guard hasHeader else { throw Violation(.badSnapshot, "A snapshot does not begin with its first page.") }
+    }
+  }
+
+  func requireHeader() throws {
+    guard hasHeader else { throw Violation(.badSnapshot, "A snapshot has no first page.") }
   }
 }

@@ -152,20 +152,7 @@ extension Replica {
 
   /// The changeset that a dependency names, whatever it is called here; nil if it is not here.
   func resolve(_ dependency: Dependency) throws -> ChangesetName? {
-    let entry = replicas[dependency.replica]
-    if let entry, entry.holds(dependency.sequence) {
-      let name = ChangesetName(replica: entry.id, sequence: dependency.sequence)
-      // One that is counted and not known one by one any more is taken by its name.
-      guard let header = try log.header(of: name, replicas: replicas) else { return name }
-      if header.hash.prefix == dependency.hashPrefix { return name }
-    }
-    // Where nothing has branches and the name is known, there is nothing else to look at.
-    guard entry == nil || !replicas.forked.isEmpty else { return nil }
-    for other in replicas.sorted where other.holds(dependency.sequence) && other.id != dependency.replica {
-      let name = ChangesetName(replica: other.id, sequence: dependency.sequence)
-      if try log.header(of: name, replicas: replicas)?.hash.prefix == dependency.hashPrefix { return name }
-    }
-    return nil
+    try replicas.resolve(dependency, in: log)
   }
 
   /// Whether the first changeset is the second or one of its predecessors, also across a fork.

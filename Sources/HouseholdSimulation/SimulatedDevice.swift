@@ -112,6 +112,8 @@ package final class SimulatedDevice {
   /// Writes as any program would, in one transaction, at this device's simulated time.
   package func edit<Result>(at wall: Instant, _ body: (RecordAccess) throws -> Result) throws -> Result {
     disk.wall = wall
+    // Another program would wait for its turn, and in one thread nobody gives it.
+    try replica.setDirectAdoptionAside()
     return try access.transaction { try body(access) }
   }
 

@@ -158,6 +158,7 @@ extension SyncEngine {
     guard session.incoming.isSnapshot else {
       throw Violation(.unexpectedMessage, "The peer sent a page of a snapshot that was not asked for.")
     }
+    try moment.store.timePassed(moment.wall)
     try moment.store.stage(part.page, of: part.id)
     sessions[link]?.incoming.state = .receivingSnapshot
     if let token = part.token { sessions[link]?.incoming.snapshotToken = token }

@@ -6,8 +6,8 @@ import Testing
 /// The counterexamples of design-check.md that concern what is built, each with its right end state.
 ///
 /// Not built yet, so without a story here: F1 and G-cases of the brake (D1), F3, F5, F6, F12 (cutoffs and removal), F4
-/// (forks), F8, G3, G8, G12 (duplicates), F9, G5, G6 (compaction, confirmations), F10, G9 (owned sets), G7 (generators
-/// that carry the stamp of their input).
+/// (forks), F8, G3, G8, G12 (duplicates), F10, G9 (owned sets), G7 (generators that carry the stamp of
+/// their input).
 @Suite("Stories of the design check")
 struct StoryTests {
   let world: World

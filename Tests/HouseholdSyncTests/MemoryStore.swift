@@ -240,6 +240,8 @@ final class MemoryStore: RecordStore {
     return SnapshotProgress(id: staged.id, cursor: last.cursor, isComplete: last.isLast)
   }
 
+  func timePassed(_ now: Instant) throws {}
+
   func stage(_ page: SnapshotPage, of id: SnapshotID) throws {
     try checkFault()
     if staged?.id != id { staged = (id, []) }
