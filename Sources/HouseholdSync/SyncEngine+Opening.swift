@@ -43,6 +43,7 @@ extension SyncEngine {
     sessions[link]?.clockOffsetMilliseconds = introduction.clockOffsetMilliseconds
     report(.connected(link, introduction))
     if hello.membershipHeads == session.saidHeads {
+      report(.membershipKnown(by: session.device))
       try settled(link, moment)
     } else {
       sessions[link]?.phase = .comparing
@@ -58,6 +59,9 @@ extension SyncEngine {
       throw Violation(.unexpectedMessage, "The peer named its membership entries twice.")
     }
     sessions[link]?.peerEntries = Set(hashes)
+    if let device = sessions[link]?.device, Set(hashes).isSuperset(of: try moment.store.membershipHashes()) {
+      report(.membershipKnown(by: device))
+    }
     try sendEntries(on: link, evenIfNone: true, moment)
     sessions[link]?.exchange.hasAnswered = true
     if sessions[link]?.exchange.isComplete == true { try settled(link, moment) }
