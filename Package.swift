@@ -33,6 +33,7 @@ let package = Package(
     .executable(name: "household", targets: ["household"]),
     .executable(name: "notes", targets: ["notes"]),
     .library(name: "HouseholdKit", targets: ["HouseholdKit"]),
+    .library(name: "HouseholdTestKit", targets: ["HouseholdTestKit"]),
   ],
   targets: [
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
@@ -50,7 +51,12 @@ let package = Package(
         "HouseholdRecords", "HouseholdReplica", "HouseholdSync", "HouseholdTrust", "HouseholdTransport",
         "HouseholdBudget",
       ], settings: besideC),
-    module("HouseholdKit", ["HouseholdNode", "HouseholdReplica", "HouseholdTrust", "HouseholdRecords"]),
+    module(
+      "HouseholdKit",
+      ["HouseholdNode", "HouseholdReplica", "HouseholdTransport", "HouseholdTrust", "HouseholdRecords"]),
+    module(
+      "HouseholdTestKit",
+      ["HouseholdKit", "HouseholdNode", "HouseholdReplica", "HouseholdSync", "HouseholdTrust", "HouseholdRecords"]),
     module(
       "HouseholdCommands",
       [
@@ -90,7 +96,8 @@ let package = Package(
         "HouseholdBudget", "HouseholdRecords",
       ]),
     tests("HouseholdCommandsTests", ["HouseholdCommands", "HouseholdRecords"]),
-    tests("HouseholdKitTests", ["HouseholdKit", "household", "notes"]),
+    tests("HouseholdKitTests", ["HouseholdKit", "HouseholdTestKit", "household", "notes"]),
+    tests("NotesTests", ["HouseholdKit", "HouseholdTestKit", "notes"]),
     tests("HouseTests", []),
     tests(
       "HouseholdSimulationTests",

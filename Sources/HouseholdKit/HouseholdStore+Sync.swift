@@ -85,7 +85,9 @@ extension HouseholdStore {
   }
 
   /// What the file and, if it runs, the node say.
-  func report() throws -> StatusReport { try HouseholdStatus.report(directory, now: SystemClock.now) }
+  func report() throws -> StatusReport {
+    try HouseholdStatus.report(directory, live: { _ in try node.facts() }, now: node.clock?.now ?? SystemClock.now)
+  }
 
   /// Waits until every partner's device has confirmed everything written here until now.
   ///
@@ -111,32 +113,31 @@ extension HouseholdStore {
   private func wait(
     _ patience: Duration, _ problem: String, until isDone: (StatusReport) -> Bool
   ) async throws(HouseholdStoreError) {
+    try locked { _ in }
     let end = ContinuousClock.now + patience
-    _ = try ask(.poke)
-    while true {
-      let report = try unlockedReport()
-      if isDone(report) { return }
-      guard report.node.running else {
-        throw HouseholdStoreError(.nodeNotRunning, "No node runs on \(directory.path). Start it: household node")
+    try HouseholdStoreError.translating { try node.begin() }
+    var failure: HouseholdStoreError?
+    do {
+      guard try node.look() else { throw noNode }
+      while true {
+        let report = try report()
+        if isDone(report) { break }
+        guard report.node.running else { throw noNode }
+        guard ContinuousClock.now < end, try await node.pause() else {
+          throw HouseholdStoreError(.partnerUnreachable, "\(problem): \(report.summary) \(report.remedy)")
+        }
       }
-      guard ContinuousClock.now < end else {
-        throw HouseholdStoreError(.partnerUnreachable, "\(problem): \(report.summary) \(report.remedy)")
-      }
-      do {
-        try await Task.sleep(for: .milliseconds(20))
-      } catch {
-        throw HouseholdStoreError(.partnerUnreachable, "The wait was cancelled.", cause: error)
-      }
+    } catch is CancellationError {
+      failure = HouseholdStoreError(.partnerUnreachable, "The wait was cancelled.")
+    } catch {
+      failure = HouseholdStoreError(error)
     }
+    try HouseholdStoreError.translating { try node.end() }
+    if let failure { throw failure }
   }
 
-  /// Asks the node, which must run.
-  private func ask(_ request: ControlRequest) throws(HouseholdStoreError) -> ControlResponse {
-    try HouseholdStoreError.translating {
-      let client = try ControlClient.require(directory)
-      defer { client.hangUp() }
-      return try client.ask(request)
-    }
+  private var noNode: HouseholdStoreError {
+    HouseholdStoreError(.nodeNotRunning, "No node runs on \(directory.path). Start it: household node")
   }
 }
 

@@ -16,7 +16,12 @@ struct LayeringTests {
       "HouseholdBudget", "CEpoll", "FoundationEssentials", "Foundation", "Glibc", "Synchronization",
     ],
     "HouseholdKit": [
-      "HouseholdNode", "HouseholdReplica", "HouseholdTrust", "HouseholdRecords", "FoundationEssentials", "Foundation",
+      "HouseholdNode", "HouseholdReplica", "HouseholdTransport", "HouseholdTrust", "HouseholdRecords",
+      "FoundationEssentials", "Observation", "Glibc",
+    ],
+    "HouseholdTestKit": [
+      "HouseholdKit", "HouseholdNode", "HouseholdReplica", "HouseholdSync", "HouseholdTrust", "HouseholdRecords",
+      "FoundationEssentials",
     ],
     "HouseholdCommands": [
       "HouseholdKit", "HouseholdNode", "HouseholdSimulation", "HouseholdSync", "HouseholdTransport", "HouseholdBudget",
@@ -27,7 +32,7 @@ struct LayeringTests {
     "household-benchmarks": ["HouseholdKit", "HouseholdNode", "CSQLite", "Foundation", "Glibc", "Synchronization"],
     "HouseholdSimulation": [
       "HouseholdReplica", "HouseholdSync", "HouseholdTrust", "HouseholdBudget", "HouseholdRecords", "CSQLite",
-      "Foundation",
+      "FoundationEssentials",
     ],
     "HouseholdFuzzing": [
       "HouseholdSimulation", "HouseholdReplica", "HouseholdSync", "HouseholdTransport", "HouseholdTrust",

@@ -5,7 +5,7 @@ import Testing
 /// A folder for one test; it goes with the test, and the nodes that were started in it end before.
 final class Folder {
   let url: URL
-  private var nodes: [Process] = []
+  private var nodes: [(name: String, process: Process)] = []
   private var calls = 0
 
   init() throws {
@@ -20,18 +20,28 @@ final class Folder {
 
   /// Ends the nodes as a person would.
   func stopNodes() {
-    for node in nodes where node.isRunning { node.terminate() }
-    for node in nodes { node.waitUntilExit() }
+    for node in nodes where node.process.isRunning { node.process.terminate() }
+    for node in nodes { node.process.waitUntilExit() }
     nodes = []
+  }
+
+  /// Ends the node of one data directory.
+  func stopNode(_ name: String) throws {
+    let node = try #require(nodes.first { $0.name == name }?.process)
+    node.terminate()
+    node.waitUntilExit()
+    nodes.removeAll { $0.name == name }
   }
 
   /// The place of something in the folder.
   func place(_ name: String) -> URL { url.appending(path: name) }
 
   /// A new household whose schema is made from these types.
-  func household(_ records: any HouseholdRecord.Type..., at name: String = "home") throws -> HouseholdStore {
+  func household(
+    _ records: any HouseholdRecord.Type..., at name: String = "home", node: NodeChoice = .external
+  ) throws -> HouseholdStore {
     try HouseholdStore.create(
-      in: place(name), household: "Our home", member: "ana", device: "laptop", records: records)
+      in: place(name), household: "Our home", member: "ana", device: "laptop", records: records, node: node)
   }
 
   // MARK: Programs
@@ -93,15 +103,16 @@ final class Folder {
     let dial = peer.map { ["--peer", $0] } ?? []
     let (process, output) = try start(
       "household", ["node", "--data-dir", place(name).path, "--listen", "127.0.0.1:0", "--no-discovery"] + dial)
-    nodes.append(process)
+    nodes.append((name, process))
     try wait(for: "\n", from: (process, output))
     let said = try String(contentsOf: output, encoding: .utf8).split(separator: "\n")
     let line = try #require(said.first { $0.hasPrefix("listening on ") }, "\(said)")
     return String(line.dropFirst("listening on ".count))
   }
 
-  /// A household of two with the built-in schema, `ana` and `ben`, whose nodes run.
-  func pair() throws {
+  /// A household of two with the built-in schema, `ana` and `ben`, whose nodes run; gives the address of ana's.
+  @discardableResult
+  func pair() throws -> String {
     try run(
       "household", ["init", "Our home", "--member", "ana", "--device", "laptop", "--data-dir", place("ana").path])
     let address = try startNode("ana")
@@ -110,6 +121,7 @@ final class Folder {
     let link = try #require(document?["link"] as? String)
     try run("household", ["join", link, "--device", "phone", "--yes", "--data-dir", place("ben").path])
     _ = try startNode("ben", peer: address)
+    return address
   }
 
   /// What the `sqlite3` program answers.
