@@ -181,21 +181,21 @@ package enum HouseholdStatus {
   package static func report(
     _ directory: DataDirectory, computesDigest: Bool = false, now: Instant
   ) throws -> StatusReport {
-    try report(directory, live: live, computesDigest: computesDigest, now: now)
+    try look(directory, live: live, computesDigest: computesDigest, now: now).report
   }
 
-  /// What the file and the node say now.
+  /// What the file and the node say now, judged and as it is.
   ///
   /// - Parameter live: asks the node; nil if none runs.
-  static func report(
+  static func look(
     _ directory: DataDirectory, live: (DataDirectory) throws -> LiveFacts?, computesDigest: Bool = false, now: Instant
-  ) throws -> StatusReport {
+  ) throws -> (report: StatusReport, facts: StatusFacts) {
     try directory.requireHousehold()
     var facts = try Household.guarded {
       try StatusFacts.read(path: directory.replica, cryptography: OpenSSLCryptography())
     }
     if computesDigest && facts.digest == nil { facts.digest = computedDigest(directory) }
-    return StatusJudge.report(facts, live: try live(directory), disk: DiskFacts(directory), now: now)
+    return (StatusJudge.report(facts, live: try live(directory), disk: DiskFacts(directory), now: now), facts)
   }
 
   /// The digest by reading every record; none where the replica cannot be opened, which status tells in other words.

@@ -85,8 +85,11 @@ extension HouseholdStore {
   }
 
   /// What the file and, if it runs, the node say.
-  func report() throws -> StatusReport {
-    try HouseholdStatus.report(directory, live: { _ in try node.facts() }, now: node.clock?.now ?? SystemClock.now)
+  func report() throws -> StatusReport { try look().report }
+
+  /// What the file and, if it runs, the node say, judged and as it is.
+  func look() throws -> (report: StatusReport, facts: StatusFacts) {
+    try HouseholdStatus.look(directory, live: { _ in try node.facts() }, now: node.clock?.now ?? SystemClock.now)
   }
 
   /// Waits until every partner's device has confirmed everything written here until now.

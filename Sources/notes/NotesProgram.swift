@@ -90,7 +90,8 @@ struct NotesProgram {
           case .verdict: tell("-- \(try Notebook(store: store).indicator())")
           case .conflict(let conflict): tell("-- a conflict in \(conflict.record): notes resolve \(conflict.id) mine")
           case .sentChanges(let partner, let missing): tell("-- \(partner) has our changes, but for \(missing)")
-          case .fetchedChanges, .fetchedEverything, .stateUpdate, .accountChange: break
+          case .failedChanges(let failed): for change in failed { tell("-- \(change.record): \(change.message)") }
+          default: break
           }
         }
       }

@@ -112,6 +112,7 @@ struct KitPageTests {
     func refreshEverything() { app.refreshed = [] }
     func remember(_ token: String) { app.token = token }
     func ask(about conflict: RecordConflict) {}
+    func explain(_ failed: [FailedChange]) {}
     for try await event in store.events(since: token) {
       switch event {
       case .fetchedChanges(let changed, let deleted): refresh(changed + deleted)
@@ -119,7 +120,8 @@ struct KitPageTests {
       case .stateUpdate(let token): remember(token.description)
       case .conflict(let conflict): ask(about: conflict)
       case .verdict(let status): showIndicator(status.verdict, status.summary)
-      case .sentChanges, .accountChange: break
+      case .failedChanges(let failed): explain(failed)
+      default: break
       }
     }
   }
