@@ -33,6 +33,7 @@ let package = Package(
     .executable(name: "household", targets: ["household"]),
     .executable(name: "notes", targets: ["notes"]),
     .library(name: "HouseholdKit", targets: ["HouseholdKit"]),
+    .library(name: "HouseholdModels", targets: ["HouseholdModels"]),
     .library(name: "HouseholdTestKit", targets: ["HouseholdTestKit"]),
   ],
   targets: [
@@ -54,6 +55,7 @@ let package = Package(
     module(
       "HouseholdKit",
       ["HouseholdNode", "HouseholdReplica", "HouseholdTransport", "HouseholdTrust", "HouseholdRecords"]),
+    module("HouseholdModels", ["HouseholdKit"]),
     module(
       "HouseholdTestKit",
       ["HouseholdKit", "HouseholdNode", "HouseholdReplica", "HouseholdSync", "HouseholdTrust", "HouseholdRecords"]),
@@ -96,7 +98,7 @@ let package = Package(
         "HouseholdBudget", "HouseholdRecords",
       ]),
     tests("HouseholdCommandsTests", ["HouseholdCommands", "HouseholdRecords"]),
-    tests("HouseholdKitTests", ["HouseholdKit", "HouseholdTestKit", "household", "notes"]),
+    tests("HouseholdKitTests", ["HouseholdKit", "HouseholdModels", "HouseholdTestKit", "household", "notes"]),
     tests("NotesTests", ["HouseholdKit", "HouseholdTestKit", "notes"]),
     tests("HouseTests", []),
     tests(

@@ -6,6 +6,11 @@ struct RecordShape<Record: HouseholdRecord>: Sendable {
   let type: RecordType
   /// Where each property lies in the row, and what it is.
   let columns: [String: (index: Int, kind: PropertyKind)]
+  /// The properties as a question asks for them, the id among them as column 0.
+  private let properties: [RecordDecoder.Property]
+  private let positions: [String: Int]
+  /// The fields that the properties are, in their order.
+  let fields: [String]
   private let kinds: [String: PropertyKind]
   private let base: Record
   /// For each property a sample in which it alone differs from the base.
@@ -41,6 +46,14 @@ struct RecordShape<Record: HouseholdRecord>: Sendable {
     }
     self.type = type
     self.columns = columns
+    var fields: [String] = []
+    properties = learned.properties.compactMap { property in
+      guard let place = columns[property.name] else { return .init(name: "id", column: 0, kind: .text) }
+      fields.append(type.fields[place.index].name)
+      return .init(name: property.name, column: fields.count, kind: place.kind)
+    }
+    self.fields = fields
+    positions = Dictionary(properties.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
     kinds = columns.mapValues(\.kind)
     base = learned.base
     variants = try learned.properties.map { ($0, try Self.sample(changing: $0.name).0) }
@@ -92,13 +105,11 @@ struct RecordShape<Record: HouseholdRecord>: Sendable {
     return _openExistential(type, do: wrapped)
   }
 
-  /// The record in a row.
-  func record(_ id: String, _ values: [FieldValue]) throws -> Record {
-    try Record(from: RecordDecoder(columns: columns, id: id, values: values))
-  }
+  /// What reads rows of this shape's fields.
+  func decoder() -> RecordDecoder { RecordDecoder(properties, positions: positions) }
 
   /// All fields of a record that are properties, in the order of the type's fields.
-  func fields(of record: Record) throws -> [(name: String, value: FieldValue)] {
+  func values(of record: Record) throws -> [(name: String, value: FieldValue)] {
     let values = try RecordEncoder.encode(record, kinds: kinds)
     return columns.sorted { $0.value.index < $1.value.index }.map { name, column in
       (type.fields[column.index].name, values[name] ?? .null)

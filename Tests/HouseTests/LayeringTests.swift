@@ -17,8 +17,9 @@ struct LayeringTests {
     ],
     "HouseholdKit": [
       "HouseholdNode", "HouseholdReplica", "HouseholdTransport", "HouseholdTrust", "HouseholdRecords",
-      "FoundationEssentials", "Observation", "Glibc",
+      "FoundationEssentials", "Glibc",
     ],
+    "HouseholdModels": ["HouseholdKit", "Observation"],
     "HouseholdTestKit": [
       "HouseholdKit", "HouseholdNode", "HouseholdReplica", "HouseholdSync", "HouseholdTrust", "HouseholdRecords",
       "FoundationEssentials",
