@@ -72,6 +72,12 @@ internal import HouseholdRecords
     unsafe sqlite3_close_v2(handle)
   }
 
+  /// Gives a cache that was made larger for one transaction back to the system.
+  func shrinkCache() {
+    unsafe sqlite3_exec(handle, "PRAGMA cache_size = -2000", nil, nil, nil)
+    unsafe sqlite3_db_release_memory(handle)
+  }
+
   /// Runs statements that give no rows.
   func execute(_ sql: String) throws {
     let code = unsafe sqlite3_exec(handle, sql, nil, nil, nil)

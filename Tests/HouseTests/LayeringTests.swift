@@ -13,7 +13,7 @@ struct LayeringTests {
     "HouseholdTransport": ["HouseholdRecords", "COpenSSL", "CEpoll", "Glibc", "Synchronization"],
     "HouseholdNode": [
       "HouseholdRecords", "HouseholdReplica", "HouseholdSync", "HouseholdTrust", "HouseholdTransport",
-      "HouseholdBudget", "CEpoll", "FoundationEssentials", "Foundation", "Glibc", "Synchronization",
+      "HouseholdBudget", "CEpoll", "FoundationEssentials", "Glibc", "Synchronization",
     ],
     "HouseholdKit": [
       "HouseholdNode", "HouseholdReplica", "HouseholdTransport", "HouseholdTrust", "HouseholdRecords",
@@ -26,7 +26,7 @@ struct LayeringTests {
     ],
     "HouseholdCommands": [
       "HouseholdKit", "HouseholdNode", "HouseholdSimulation", "HouseholdSync", "HouseholdTransport", "HouseholdBudget",
-      "HouseholdRecords", "FoundationEssentials", "Foundation", "Glibc", "Synchronization",
+      "HouseholdRecords", "FoundationEssentials", "Glibc", "Synchronization",
     ],
     "household": ["HouseholdCommands", "Glibc"],
     "notes": ["HouseholdKit", "Foundation"],
