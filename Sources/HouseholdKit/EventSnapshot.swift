@@ -95,7 +95,7 @@ extension HouseholdEvent {
 extension HouseholdStore {
   /// Everything that events are made of, as of now.
   func snapshot() throws -> EventSnapshot {
-    let (report, facts) = try look()
+    let (report, facts, _) = try look()
     return EventSnapshot(report, facts, conflicts: try conflicts())
   }
 }

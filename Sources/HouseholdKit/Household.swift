@@ -189,13 +189,14 @@ package enum HouseholdStatus {
   /// - Parameter live: asks the node; nil if none runs.
   static func look(
     _ directory: DataDirectory, live: (DataDirectory) throws -> LiveFacts?, computesDigest: Bool = false, now: Instant
-  ) throws -> (report: StatusReport, facts: StatusFacts) {
+  ) throws -> (report: StatusReport, facts: StatusFacts, live: LiveFacts?) {
     try directory.requireHousehold()
     var facts = try Household.guarded {
       try StatusFacts.read(path: directory.replica, cryptography: OpenSSLCryptography())
     }
     if computesDigest && facts.digest == nil { facts.digest = computedDigest(directory) }
-    return (StatusJudge.report(facts, live: try live(directory), disk: DiskFacts(directory), now: now), facts)
+    let said = try live(directory)
+    return (StatusJudge.report(facts, live: said, disk: DiskFacts(directory), now: now), facts, said)
   }
 
   /// The digest by reading every record; none where the replica cannot be opened, which status tells in other words.

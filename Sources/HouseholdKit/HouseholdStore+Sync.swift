@@ -88,7 +88,7 @@ extension HouseholdStore {
   func report() throws -> StatusReport { try look().report }
 
   /// What the file and, if it runs, the node say, judged and as it is.
-  func look() throws -> (report: StatusReport, facts: StatusFacts) {
+  func look() throws -> (report: StatusReport, facts: StatusFacts, live: LiveFacts?) {
     try HouseholdStatus.look(directory, live: { _ in try node.facts() }, now: node.clock?.now ?? SystemClock.now)
   }
 
@@ -97,7 +97,7 @@ extension HouseholdStore {
   /// Sync is continuous: nothing has to be sent by hand. This is for who must know that it has arrived.
   /// - Parameter patience: how long to wait at most.
   public func sendChanges(patience: Duration = .seconds(30)) async throws(HouseholdStoreError) {
-    try await wait(patience, "Not everything is confirmed yet") { report in
+    try await wait(patience, "Not everything is confirmed yet") { report, _ in
       report.changes.unsealed == 0 && report.peers.allSatisfy(\.hasOurs.complete)
     }
   }
@@ -106,15 +106,17 @@ extension HouseholdStore {
   ///
   /// - Parameter patience: how long to wait at most.
   public func fetchChanges(patience: Duration = .seconds(30)) async throws(HouseholdStoreError) {
-    try await wait(patience, "No partner could be asked, or not everything is here yet") { report in
+    try await wait(patience, "No partner could be asked, or not everything is here yet") { report, live in
       let connected = report.peers.filter(\.connected)
-      return report.peers.isEmpty || !connected.isEmpty && connected.allSatisfy(\.weHaveTheirs.complete)
+      // Who has just come has not said yet what there is.
+      let haveTold = connected.allSatisfy { live?.peers[$0.deviceID]?.caughtUp != false }
+      return report.peers.isEmpty || !connected.isEmpty && haveTold && connected.allSatisfy(\.weHaveTheirs.complete)
     }
   }
 
   /// Asks the node to look, and looks at its report again and again.
   private func wait(
-    _ patience: Duration, _ problem: String, until isDone: (StatusReport) -> Bool
+    _ patience: Duration, _ problem: String, until isDone: (StatusReport, LiveFacts?) -> Bool
   ) async throws(HouseholdStoreError) {
     try locked { _ in }
     let end = ContinuousClock.now + patience
@@ -123,8 +125,8 @@ extension HouseholdStore {
     do {
       guard try node.look() else { throw noNode }
       while true {
-        let report = try report()
-        if isDone(report) { break }
+        let (report, _, live) = try look()
+        if isDone(report, live) { break }
         guard report.node.running else { throw noNode }
         guard ContinuousClock.now < end, try await node.pause() else {
           throw HouseholdStoreError(.partnerUnreachable, "\(problem): \(report.summary) \(report.remedy)")

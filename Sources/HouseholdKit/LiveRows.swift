@@ -6,7 +6,6 @@ struct LiveRows<Record: HouseholdRecord> {
   private typealias Row = ResolvedQuery<Record>.Row
 
   private let query: ResolvedQuery<Record>
-  private let decoder: RecordDecoder
   /// The columns that decide the order, and whether the greatest comes first; the id breaks ties.
   private let order: [(column: Int, isDescending: Bool)]
   private var rows: [Row] = []
@@ -17,7 +16,6 @@ struct LiveRows<Record: HouseholdRecord> {
 
   init(_ query: ResolvedQuery<Record>, _ access: RecordAccess) throws {
     self.query = query
-    decoder = query.shape.decoder()
     order = query.order.map { order in
       (query.shape.fields.firstIndex(of: order.field).map { $0 + 1 } ?? 0, order.isDescending)
     }
@@ -28,7 +26,7 @@ struct LiveRows<Record: HouseholdRecord> {
   mutating func readAll(_ access: RecordAccess) throws -> Bool {
     let found = try query.rows(access)
     guard found != rows || records.count != found.count else { return false }
-    records = try found.map { try decoder.record(Record.self, from: .values($0.values)) }
+    records = try decoding { decoder in try found.map { try decoder.record(Record.self, $0.values) } }
     rows = found
     byID = Dictionary(found.map { (key($0.id), $0) }, uniquingKeysWith: { first, _ in first })
     return true
@@ -44,7 +42,7 @@ struct LiveRows<Record: HouseholdRecord> {
       let (old, new) = (byID[key(id)], try query.rows(access, id: id).first)
       guard old != new else { continue }
       // Decoded before anything is changed: what throws leaves all as it was.
-      if let new { added.append((new, try decoder.record(Record.self, from: .values(new.values)))) }
+      if let new { added.append((new, try decoding { try $0.record(Record.self, new.values) })) }
       if let old { removed.append(place(of: old)) }
     }
     guard !removed.isEmpty || !added.isEmpty else { return false }
@@ -56,6 +54,12 @@ struct LiveRows<Record: HouseholdRecord> {
     return true
   }
 
+  private func decoding<Result>(_ body: (RecordDecoder) throws -> Result) throws -> Result {
+    let decoder = query.shape.decoder(nil)
+    defer { decoder.end() }
+    return try body(decoder)
+  }
+
   private func key(_ id: String) -> RecordKey { RecordKey(type: query.shape.type.name, id: id) }
 
   /// Puts the new ones in their places, with what stays copied in stretches.
@@ -63,6 +67,18 @@ struct LiveRows<Record: HouseholdRecord> {
     if removed.count == 1, added.count == 1, stays(added[0].row, removed[0]) {
       rows[removed[0]] = added[0].row
       records[removed[0]] = added[0].record
+      return
+    }
+    if removed.count + added.count <= 4 {
+      for place in removed.reversed() {
+        rows.remove(at: place)
+        records.remove(at: place)
+      }
+      for added in added {
+        let place = place(of: added.row)
+        rows.insert(added.row, at: place)
+        records.insert(added.record, at: place)
+      }
       return
     }
     // The places of the new ones are those among all old ones, so that each is searched for in what is in order.

@@ -139,9 +139,15 @@ struct ResolvedQuery<Record: HouseholdRecord>: Sendable {
 
   /// The records now, without holding the rows; with an id only that one, if it meets the predicate.
   func records(_ access: RecordAccess, id: String? = nil) throws -> [Record] {
-    let decoder = shape.decoder()
+    var decoder: RecordDecoder?
+    defer { decoder?.end() }
     var records: [Record] = []
-    try forEach(access, id) { row in records.append(try decoder.record(Record.self, from: .row(row))) }
+    try forEach(access, id) { row in
+      // All rows of a question are read in one place, where it stands.
+      let reading = decoder ?? shape.decoder(row)
+      decoder = reading
+      records.append(try reading.record(Record.self))
+    }
     return records
   }
 

@@ -1,4 +1,5 @@
 internal import HouseholdRecords
+internal import HouseholdReplica
 
 /// What a Swift type is as a record type of a household: its properties, and where each lies in a row.
 struct RecordShape<Record: HouseholdRecord>: Sendable {
@@ -7,8 +8,7 @@ struct RecordShape<Record: HouseholdRecord>: Sendable {
   /// Where each property lies in the row, and what it is.
   let columns: [String: (index: Int, kind: PropertyKind)]
   /// The properties as a question asks for them, the id among them as column 0.
-  private let properties: [RecordDecoder.Property]
-  private let positions: [String: Int]
+  private let properties: RecordDecoder.Properties
   /// The fields that the properties are, in their order.
   let fields: [String]
   private let kinds: [String: PropertyKind]
@@ -47,13 +47,18 @@ struct RecordShape<Record: HouseholdRecord>: Sendable {
     self.type = type
     self.columns = columns
     var fields: [String] = []
-    properties = learned.properties.compactMap { property in
-      guard let place = columns[property.name] else { return .init(name: "id", column: 0, kind: .text) }
+    var properties = RecordDecoder.Properties()
+    for property in learned.properties {
+      guard let place = columns[property.name] else {
+        properties.append("id", RecordDecoder.Place(column: 0, isJSON: false))
+        continue
+      }
       fields.append(type.fields[place.index].name)
-      return .init(name: property.name, column: fields.count, kind: place.kind)
+      properties.append(
+        property.name, RecordDecoder.Place(column: fields.count, isJSON: place.kind == .json))
     }
     self.fields = fields
-    positions = Dictionary(properties.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+    self.properties = properties
     kinds = columns.mapValues(\.kind)
     base = learned.base
     variants = try learned.properties.map { ($0, try Self.sample(changing: $0.name).0) }
@@ -105,8 +110,8 @@ struct RecordShape<Record: HouseholdRecord>: Sendable {
     return _openExistential(type, do: wrapped)
   }
 
-  /// What reads rows of this shape's fields.
-  func decoder() -> RecordDecoder { RecordDecoder(properties, positions: positions) }
+  /// What reads rows of this shape's fields, or with `row` nil their values.
+  func decoder(_ row: ShownRow?) -> RecordDecoder { RecordDecoder(properties, row: row) }
 
   /// All fields of a record that are properties, in the order of the type's fields.
   func values(of record: Record) throws -> [(name: String, value: FieldValue)] {

@@ -48,6 +48,8 @@ package struct LiveFacts: Codable, Hashable, Sendable {
     package var missingHere: UInt64
     /// Whether both sides have confirmed everything, as of the last message.
     package var synced: Bool
+    /// Whether the peer has told all that it had when it connected; an older node does not say.
+    package var caughtUp: Bool?
     package var contact: PeerContact
     /// The peer has other records though it has the same changesets (R5).
     package var diverged: Bool
@@ -56,6 +58,7 @@ package struct LiveFacts: Codable, Hashable, Sendable {
 
     package init(
       connected: Bool, through: String? = nil, address: String? = nil, missingHere: UInt64, synced: Bool,
+      caughtUp: Bool?,
       contact: PeerContact, diverged: Bool = false, cloned: Bool = false
     ) {
       self.connected = connected
@@ -63,6 +66,7 @@ package struct LiveFacts: Codable, Hashable, Sendable {
       self.address = address
       self.missingHere = missingHere
       self.synced = synced
+      self.caughtUp = caughtUp
       self.contact = contact
       self.diverged = diverged
       self.cloned = cloned

@@ -10,5 +10,9 @@ package struct ShownRow {
   package func isNull(_ column: Int) -> Bool { statement.isNull(Int32(column)) }
   package func text(_ column: Int) -> String? { statement.textIfText(Int32(column)) }
   package func integer(_ column: Int) -> Int64? { statement.integerIfInteger(Int32(column)) }
+
+  /// The moment that a text of the form `YYYY-MM-DDThh:mm:ss.mmmZ` says; nil for whatever else, which may be one too.
+  package func instant(_ column: Int) -> Instant? { statement.instant(Int32(column)) }
+
   package func value(_ column: Int) -> FieldValue { statement.value(Int32(column)) }
 }

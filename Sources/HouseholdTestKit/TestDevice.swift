@@ -114,6 +114,7 @@ public final class TestDevice: @unchecked Sendable {
       peers[peer.description] = LiveFacts.Peer(
         connected: session?.isInUse ?? false, through: engine.relayed[peer]?.description,
         missingHere: session?.received.excess(over: received) ?? 0, synced: session?.isSynced ?? false,
+        caughtUp: session?.isCaughtUp ?? false,
         contact: contacts[peer] ?? PeerContact(), diverged: diverged.contains(peer))
     }
     return LiveFacts(

@@ -62,6 +62,7 @@ struct EmbeddedNodeTests {
     try await ben.sendChanges()
     let arrived = try ana.fetch(Note.self, id: "b")
     try ana.insert(Note(id: "a", title: "Ana's"))
+    try folder.wait(for: "ana's node to take it up") { try ana.pendingChanges().unsealed.isEmpty }
     let early = try ben.fetch(Note.self, id: "a")
     try await ben.fetchChanges()
 

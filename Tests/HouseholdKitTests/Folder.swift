@@ -88,14 +88,19 @@ final class Folder {
 
   /// Waits until the program has said this, a limited time.
   func wait(for text: String, from running: Running, location: SourceLocation = #_sourceLocation) throws {
+    try wait(for: text, location: location) {
+      try String(contentsOf: running.output, encoding: .utf8).contains(text)
+    }
+  }
+
+  /// Waits until this is so, a limited time.
+  func wait(for what: String, location: SourceLocation = #_sourceLocation, until isSo: () throws -> Bool) throws {
     let end = Date(timeIntervalSinceNow: 30)
-    var said = ""
     while Date() < end {
-      said = try String(contentsOf: running.output, encoding: .utf8)
-      if said.contains(text) { return }
+      if try isSo() { return }
       usleep(20_000)
     }
-    try #require(Bool(false), "in vain: \(text), but it said: \(said)", sourceLocation: location)
+    try #require(Bool(false), "in vain: \(what)", sourceLocation: location)
   }
 
   /// Starts the node of a data directory, and gives its address once it listens.
@@ -110,11 +115,19 @@ final class Folder {
     return String(line.dropFirst("listening on ".count))
   }
 
-  /// A household of two with the built-in schema, `ana` and `ben`, whose nodes run; gives the address of ana's.
+  /// A household of two, `ana` and `ben`, whose nodes run; gives the address of ana's.
+  ///
+  /// - Parameter records: what the schema is made from; nothing for the built-in one.
   @discardableResult
-  func pair() throws -> String {
-    try run(
-      "household", ["init", "Our home", "--member", "ana", "--device", "laptop", "--data-dir", place("ana").path])
+  func pair(_ records: any HouseholdRecord.Type...) throws -> String {
+    if records.isEmpty {
+      try run(
+        "household", ["init", "Our home", "--member", "ana", "--device", "laptop", "--data-dir", place("ana").path])
+    } else {
+      try HouseholdStore.create(
+        in: place("ana"), household: "Our home", member: "ana", device: "laptop", records: records
+      ).close()
+    }
     let address = try startNode("ana")
     let invitation = try run("household", ["invite", "ben", "--json", "--data-dir", place("ana").path])
     let document = try JSONSerialization.jsonObject(with: Data(invitation.utf8)) as? [String: Any]
