@@ -98,19 +98,22 @@ extension World {
   package func disconnectAll() { for link in network.links { cut(link) } }
 
   /// Heals everything and lets time pass until all have everything of each other.
-  package func heal() throws {
+  ///
+  /// - Parameter keepingLinks: whether sessions that work go on, with all that was said in them; else all begin anew.
+  package func heal(keepingLinks: Bool = false) throws {
     for device in devices { device.disk.heal() }
     network.healAll()
     network.frozen = []
-    disconnectAll()
+    for link in network.links where !keepingLinks || network[link]?.isDeaf.contains(true) == true { cut(link) }
     for device in devices { try seal(device) }
-    // Who finds out that a replica has branches ends its sessions, and others begin.
-    for _ in 0..<12 {
+    // Who finds out that a replica has branches ends its sessions, and nodes dial again.
+    for _ in 0..<20 {
       let before = network.openedCount
       connectAll()
-      if network.openedCount == before { break }
+      if network.openedCount == before { return }
       settle()
+      pass(seconds: 6, inStepsOf: 3)
     }
-    pass(seconds: 6, inStepsOf: 3)
+    faults.append("sessions begin anew without end")
   }
 }
