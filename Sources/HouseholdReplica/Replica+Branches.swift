@@ -61,6 +61,8 @@ extension Replica {
     guard let kept = try log.header(of: next, replicas: replicas) else {
       throw Violation(.otherBranch, "The replica \(parent.id) has another branch, and its log is not kept so far back.")
     }
+    // A cutoff may have taken all of a branch that came by snapshot; its name is known and it begins anew.
+    if kept.hash < hash, let known = replicas[Self.name(ofBranch: hash)] { return known }
     var branch = parent
     branch.parent = parent.number
     branch.fork = fork

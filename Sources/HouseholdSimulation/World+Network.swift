@@ -1,4 +1,5 @@
 import HouseholdRecords
+import HouseholdReplica
 package import HouseholdSync
 
 /// Links, and what travels on them.
@@ -84,14 +85,21 @@ extension World {
     if let link { cut(link) }
   }
 
-  /// Joins every pair that can reach each other and has no link.
+  /// Joins every pair that can reach each other and has no link, and of which one would dial the other: a device that
+  /// belongs, as far as it knows, dials those that belong.
   package func connectAll() {
     for a in devices {
       for b in devices
-      where a.index < b.index && a.device != b.device && network.links(between: a.index, and: b.index).isEmpty {
+      where a.index < b.index && a.device != b.device && network.links(between: a.index, and: b.index).isEmpty
+        && (dials(a, b) || dials(b, a))
+      {
         connect(a, b)
       }
     }
+  }
+
+  private func dials(_ a: SimulatedDevice, _ b: SimulatedDevice) -> Bool {
+    a.belongs && a.replica.membershipNow.admits(b.device)
   }
 
   /// Cuts all links.
