@@ -11,6 +11,11 @@ static inline int household_sqlite_set_triggers(sqlite3 *connection, int on) {
 static inline int household_sqlite_set_defensive(sqlite3 *connection, int on) {
   return sqlite3_db_config(connection, SQLITE_DBCONFIG_DEFENSIVE, on, (int *)0);
 }
+/* sqlite3_config is variadic too. SQLite then counts its memory no more, for which it takes a lock at each allocation;
+   once it runs the call is refused, which changes nothing. */
+static inline int household_sqlite_count_no_memory(void) {
+  return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
 /* Gives memory that is free again back to the system: the C library keeps it otherwise. */
 static inline void household_sqlite_release_memory(sqlite3 *connection) {
   sqlite3_db_release_memory(connection);

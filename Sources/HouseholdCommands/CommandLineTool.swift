@@ -15,6 +15,7 @@ package enum CommandLineTool {
       RemoveCommand(), RetireCommand(), RenameCommand(), PromoteCommand(), DemoteCommand(),
       LeaveCommand(), NodeCommand(),
       StatusCommand(), TypesCommand(), SchemaCommand(), ListCommand(), GetCommand(), PutCommand(), DeleteCommand(),
+      SplitCommand(),
       HistoryCommand(), RevertCommand(), RestoreCommand(), ConflictsCommand(), ResolveCommand(),
       HeldCommand(), DecideCommand.approve, DecideCommand.reject, RejectedCommand(), DoctorCommand(),
       UnshownCommand.parked, UnshownCommand.quarantine,

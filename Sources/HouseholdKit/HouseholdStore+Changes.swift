@@ -90,15 +90,7 @@ extension HouseholdStore {
   /// - Parameter token: from ``currentToken()`` or an earlier answer; nil answers with no lists and `isComplete` false,
   ///   so that one path of code serves the first start and every later one.
   public func changes(since token: ChangeToken?) throws(HouseholdStoreError) -> RecordChanges {
-    try locked { household in
-      try Household.guarded {
-        guard let token else {
-          let now = ChangeToken(try household.access.feedPosition())
-          return RecordChanges(changed: [], deleted: [], token: now, isComplete: false)
-        }
-        return RecordChanges(try household.access.feed(since: token.position))
-      }
-    }
+    try locked { household in try household.changes(since: token) }
   }
 
   /// The edits of this device that are on their way, now.

@@ -1,4 +1,4 @@
-public import Foundation
+public import FoundationEssentials
 internal import HouseholdRecords
 
 /// An edit that lost against a concurrent one. It is kept until somebody decides, and blocks nothing.

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import HouseholdNode
 internal import HouseholdRecords
 internal import HouseholdReplica

@@ -1,4 +1,4 @@
-public import Foundation
+public import FoundationEssentials
 internal import HouseholdNode
 internal import HouseholdRecords
 internal import HouseholdReplica
@@ -9,7 +9,7 @@ internal import HouseholdReplica
 /// wait for each other. Several may be open on one directory, in one program or many. All methods throw
 /// ``HouseholdStoreError``. Unchecked: everything that changes is behind the lock.
 public final class HouseholdStore: @unchecked Sendable {
-  private let lock = NSRecursiveLock()
+  private let lock = ReentrantLock()
   private let household: Household
   private var isClosed = false
   private var shapes: [ObjectIdentifier: any Sendable] = [:]

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import HouseholdRecords
 
 /// Makes samples of a Swift type to learn its properties: their names, their kinds, and which key path leads to which.

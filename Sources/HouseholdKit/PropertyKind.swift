@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import HouseholdRecords
 
 /// What a property of a Swift type is as a field.

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import HouseholdRecords
 
 /// Reads a row into a Swift value: the values by the property's name.

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import HouseholdRecords
 
 /// Turns a Swift value into the fields of a record.

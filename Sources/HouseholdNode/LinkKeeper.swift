@@ -20,6 +20,8 @@ final class LinkKeeper: @unchecked Sendable {
     var retry = RetryPolicy()
     var dueAt = Tick(milliseconds: 0)
     var dial: Dial?
+    /// What is being dialled now.
+    var dialling: [SocketAddress] = []
   }
 
   private let driver: SyncDriver
@@ -44,7 +46,9 @@ final class LinkKeeper: @unchecked Sendable {
     addMembers()
     for index in targets.indices where targets[index].dial == nil && targets[index].dueAt <= now {
       if let device = targets[index].device, driver.isConnected(device) { continue }
-      let addresses = addresses(of: targets[index])
+      // What a call to another target tries already would only make a second link to the same node.
+      let busy = Set(targets.flatMap(\.dialling))
+      let addresses = addresses(of: targets[index]).filter { !busy.contains($0) }
       guard !addresses.isEmpty else { continue }
       dial(index, addresses)
     }
@@ -85,6 +89,7 @@ final class LinkKeeper: @unchecked Sendable {
       byMilliseconds: targets[index].retry.next(random: random.next()))
     let place = targets[index].given
     let device = targets[index].device
+    targets[index].dialling = addresses
     targets[index].dial = dialer.dial(addresses, for: .household, owner: owner) { [driver, self] outcome in
       driver.loop.submit { self.dialled(device: device, given: place, outcome) }
     }
@@ -93,6 +98,7 @@ final class LinkKeeper: @unchecked Sendable {
   private func dialled(device: DeviceID?, given: [SocketAddress], _ outcome: DialOutcome) {
     guard let index = targets.firstIndex(where: { $0.device == device && $0.given == given }) else { return }
     targets[index].dial = nil
+    targets[index].dialling = []
     let found = outcome.link?.identity?.peer?.device
     if let found, device == nil, found != driver.replica.identity.device { adopt(found, at: index) }
     guard let device = device ?? found else { return }

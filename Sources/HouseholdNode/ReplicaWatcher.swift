@@ -13,8 +13,8 @@ final class ReplicaWatcher: @unchecked Sendable {
   private var events = 0
   private var isStopped = false
 
-  /// The first and the longest pause after an event, in milliseconds: a quick disk's commit, and a very slow one's.
-  private static let pauses: ClosedRange<Int64> = 1...1024
+  /// The first and the longest pause after an event, in microseconds: a quick disk's commit, and a very slow one's.
+  private static let pauses: ClosedRange<Int64> = 60...1_000_000
   /// How often to look without any event, in milliseconds.
   private static let slowLook: Int64 = 2000
 
@@ -47,7 +47,7 @@ final class ReplicaWatcher: @unchecked Sendable {
 
   private func lookAgain(after pause: Int64, event: Int) {
     guard pause <= Self.pauses.upperBound else { return }
-    _ = loop.schedule(afterMilliseconds: pause) { [weak self] in
+    _ = loop.schedule(afterMicroseconds: pause) { [weak self] in
       guard let self, !self.isStopped, self.events == event else { return }
       self.look()
       self.lookAgain(after: pause * 2, event: event)

@@ -27,12 +27,15 @@ final class Witness {
   private var kept: Memory?
   /// Whether writing failed, which is told once: then nothing is concluded from its absence either.
   private var isUseless = false
+  private var descriptor: Int32 = -1
 
   init(_ directory: DataDirectory, log: Log) {
     self.directory = directory
     self.log = log
     path = Self.folder + "/" + hexadecimal(OpenSSLCryptography().sha256(Array(directory.path.utf8)).prefix(16))
   }
+
+  deinit { if descriptor >= 0 { close(descriptor) } }
 
   /// `$XDG_STATE_HOME/household`, else `~/.local/state/household`.
   private static var folder: String {
@@ -75,7 +78,6 @@ final class Witness {
     let memory = try observe(replica)
     guard memory != kept else { return }
     do {
-      try makeFolder()
       try write(Array(JSONEncoder().encode(memory)))
       kept = memory
     } catch {
@@ -129,11 +131,16 @@ final class Witness {
   }
 
   /// Over what was there: a torn write is taken for a doubt, and minting is safe.
+  ///
+  /// The file stays open, as this is part of the way of every edit.
   private func write(_ bytes: [UInt8]) throws {
-    let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode_t(0o600))
-    guard descriptor >= 0 else { throw Errno(errno) }
-    defer { close(descriptor) }
-    guard unsafe Glibc.write(descriptor, bytes, bytes.count) == bytes.count else { throw Errno(errno) }
+    if descriptor < 0 {
+      try makeFolder()
+      descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, mode_t(0o600))
+    }
+    guard descriptor >= 0, unsafe pwrite(descriptor, bytes, bytes.count, 0) == bytes.count,
+      ftruncate(descriptor, off_t(bytes.count)) == 0
+    else { throw Errno(errno) }
   }
 
   private struct Errno: Error, CustomStringConvertible {

@@ -131,6 +131,8 @@ package enum Limits {
 
   /// The most fields of one line of a bank's CSV file: real ones have a few dozen, a wrong separator makes thousands.
   package static let importColumns = 1024
+  /// The cache of SQLite's pages while an import or a series writes, in KiB: the pages of 100,000 transactions.
+  package static let generationCacheKiB = 32 << 10
   /// The largest file that is imported, in bytes: decades of a bank's statements; it is read whole.
   package static let importBytes = 256 << 20
   /// The most lines of one file that may be no CSV before it is given up: each may be read again up to the next.

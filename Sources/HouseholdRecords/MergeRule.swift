@@ -8,8 +8,13 @@ package struct Write: Hashable, Sendable {
   /// Whether a person's concurrent write goes before it: generated rows, and the nulls of an insert.
   package var isWeak: Bool
   package var value: CellValue
+  /// Whether its author was an owner, by the membership heads of the changeset; known only where the cell's strategy asks.
+  package var isByOwner: Bool
 
-  package init(name: ChangesetName, stamp: Stamp, life: UInt64, isWeak: Bool, value: CellValue) {
+  package init(
+    name: ChangesetName, stamp: Stamp, life: UInt64, isWeak: Bool, value: CellValue, isByOwner: Bool = false
+  ) {
+    self.isByOwner = isByOwner
     self.name = name
     self.stamp = stamp
     self.life = life
@@ -86,11 +91,13 @@ package enum MergeRule {
   /// Persons' writes go before weak ones, a deletion before a concurrent life, then the strategy decides, then the
   /// greatest (stamp, replica, seq). Values are never compared to break a tie.
   package static func winner(of maximal: [Write], life: UInt64, strategy: MergeStrategy = .merge) -> Write? {
+    if maximal.count == 1 { return maximal[0].life == life ? maximal[0] : nil }
     var candidates = maximal.filter { $0.life == life }
     if candidates.contains(where: { !$0.isWeak }) { candidates.removeAll(where: \.isWeak) }
     if candidates.contains(where: { $0.value == .alive(false) }) {
       candidates.removeAll { $0.value == .alive(true) }
     }
+    if strategy == .ownerWins, candidates.contains(where: \.isByOwner) { candidates.removeAll { !$0.isByOwner } }
     return candidates.max { a, b in
       switch strategy.preference(a.value, b.value) {
       case .second: true
@@ -107,6 +114,8 @@ package enum MergeStrategy: String, Sendable {
   case merge
   /// All fields are one cell; no preference among its writes.
   case lastWriterWins
+  /// The writes of owners go before those of others, by the role that each author had when he wrote.
+  case ownerWins
   /// As merge, and status asks for a decision.
   case ask
   /// The greatest value; null is least.
@@ -119,7 +128,7 @@ package enum MergeStrategy: String, Sendable {
 
   package func preference(_ a: CellValue, _ b: CellValue) -> Preference {
     switch self {
-    case .merge, .lastWriterWins, .ask: return .neither
+    case .merge, .lastWriterWins, .ownerWins, .ask: return .neither
     case .max, .min:
       guard let x = a.values.first, let y = b.values.first else { return .neither }
       if x == y { return .neither }

@@ -46,6 +46,12 @@ package struct WriteRights: Sendable {
     return standing.state == .active && standing.role != .readOnly
   }
 
+  /// Whether the device's member was an owner, in what these heads had seen.
+  package func isOwner(_ device: DeviceID, at heads: [EntryHash]) -> Bool {
+    guard mayWrite(device, at: heads), let known = devices[device] else { return false }
+    return members[known.member]?.standings.last { hasSeen(heads, $0.by) }?.role == .owner
+  }
+
   /// Whether `later` had seen everything that `earlier` had.
   package func covers(_ later: [EntryHash], _ earlier: [EntryHash]) -> Bool {
     later == earlier || earlier.allSatisfy { hash in graph.index[hash].map { hasSeen(later, $0) } ?? false }

@@ -26,6 +26,8 @@ package enum FuzzedEncodings {
 
   /// Knows every number below a bound, each as a changeset of its own.
   private struct AnyNames: WriterNames {
+    func isByOwner(_ header: ChangesetHeader) -> Bool { false }
+
     func number(of name: ChangesetName) throws -> Int64 { Int64(name.sequence) - 1 }
 
     func header(of number: Int64) throws -> ChangesetHeader {

@@ -173,8 +173,13 @@ package final class RecordAccess {
   }
 
   /// Marks what was captured since `body` began as generated, so that anything a person writes goes before it.
+  ///
+  /// Ids of generated records follow no order, so a large import touches every page again and again: it gets a cache that
+  /// holds them, and each page is written once.
   package func generating<Result>(_ body: () throws -> Result) throws -> Result {
-    try transaction {
+    try connection.execute("PRAGMA cache_size = -\(Limits.generationCacheKiB)")
+    defer { connection.shrinkCache() }
+    return try transaction {
       let last = try connection.integer("SELECT max(number) FROM sync_outbox") ?? 0
       let result = try body()
       try connection.run("UPDATE sync_outbox SET weak = 1 WHERE number > ?", .integer(last))

@@ -30,8 +30,11 @@ final class TypeTable {
   /// Where this type's rows name their owner, and the number of the owner's type; nil if none owns them.
   let owner: (number: Int64, field: Int)?
   let fieldNames: [String]
+  /// Whether some cell's strategy asks who of its writers was an owner.
+  let prefersOwners: Bool
   private let storages: [SchemaTables.Storage]
   private let indices: [String: Int]
+  private let cellIndices: [String: Int]
   let selectSQL: String
   let upsertSQL: String
   let deleteSQL: String
@@ -56,6 +59,8 @@ final class TypeTable {
         name: fields[0], fields: fields.compactMap { indices[$0] },
         strategy: MergeStrategy(rawValue: type.strategies[fields[0]] ?? type.strategy) ?? .merge)
     }
+    cellIndices = Dictionary(cells.enumerated().map { ($1.name, $0) }) { first, _ in first }
+    prefersOwners = cells.contains { $0.strategy == .ownerWins }
     let table = SchemaTables.quoted(type.name)
     let columns = fieldNames.map(SchemaTables.quoted)
     selectSQL = "SELECT \((["id"] + columns).joined(separator: ", ")) FROM \(table) WHERE id = ?"
@@ -72,7 +77,7 @@ final class TypeTable {
   func index(of field: String) -> Int? { indices[field] }
 
   /// The cell of this name; nil if the schema here does not know it.
-  func cell(_ name: String) -> Cell? { cells.first { $0.name == name } }
+  func cell(_ name: String) -> Cell? { cellIndices[name].map { cells[$0] } }
 
   /// Whether the column can hold the value: what does not fit is kept, and not shown (R3: quarantined).
   func fits(_ value: FieldValue, field index: Int) -> Bool {

@@ -48,7 +48,10 @@ extension Replica {
     let row = try stored.flatMap { $0.isAlive ? try table?.row(operation.id, on: connection) : nil }
     var state = try stored.map { try CellVersions.decode($0, row: row, table: table, names: self) } ?? RecordState()
     try noteChanges(of: operation, fields: fields, type: type, table: table, before: state, header: header)
-    for (cell, write) in operation.writes(name: header.name, stamp: header.stamp, fields: fields, type: table?.type) {
+    for (cell, write) in operation.writes(
+      name: header.name, stamp: header.stamp, fields: fields, type: table?.type,
+      isByOwner: table?.prefersOwners == true && isByOwner(header))
+    {
       try state.merge(write, cell: cell, coverage: self)
     }
     try store(

@@ -56,6 +56,9 @@ extension Replica {
       }
       try protect(before: before)
       try readmit(since: rights)
+      if replicas.sorted.contains(where: { !rights.agree(with: admission.rights, on: $0.device) }) {
+        try decideAmongOwnersAnew()
+      }
       digestCache = nil
       // What came into the records or left them may be one thing with others.
       if canSeal && duplicates.isDirty { _ = try sealInTransaction(now: lastNow) }

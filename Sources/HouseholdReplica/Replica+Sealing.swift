@@ -256,7 +256,10 @@ extension Replica {
     let type = edit.table.type
     try noteChanges(
       of: operation, fields: edit.fields, type: edit.table.number, table: edit.table, before: state, header: header)
-    for (cell, write) in operation.writes(name: header.name, stamp: header.stamp, fields: edit.fields, type: type) {
+    for (cell, write) in operation.writes(
+      name: header.name, stamp: header.stamp, fields: edit.fields, type: type,
+      isByOwner: edit.table.prefersOwners && isByOwner(header))
+    {
       try state.merge(write, cell: cell, coverage: self)
     }
     sealed.keep(state, of: place, table: edit.table)

@@ -39,6 +39,9 @@ final class PageHeaders: WriterNames {
 
   func number(of name: ChangesetName) throws -> Int64 { Int64(index(of: try lookUp(name))) }
 
+  /// A page says nothing of it: whoever reads it asks the membership log.
+  func isByOwner(_ header: ChangesetHeader) -> Bool { false }
+
   func header(of number: Int64) throws -> ChangesetHeader {
     guard list.indices.contains(Int(clamping: number)) else {
       throw Violation(.badSnapshot, "A snapshot's record names a changeset that is not there.")

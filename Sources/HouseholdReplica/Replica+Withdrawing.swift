@@ -112,7 +112,8 @@ extension Replica {
         guard var state = states[place] else { continue }
         let fields = changeset.shapes[operation.shape].fields
         for (cell, write) in operation.writes(
-          name: header.name, stamp: header.stamp, fields: fields, type: registry[number]?.type)
+          name: header.name, stamp: header.stamp, fields: fields, type: registry[number]?.type,
+          isByOwner: registry[number]?.prefersOwners == true && isByOwner(header))
         {
           try state.merge(write, cell: cell, coverage: self)
         }
@@ -147,6 +148,23 @@ extension Replica {
     }
     try table.remove(place.id, on: connection)
     try showSets(of: place, table: table, state: RecordState(), earlierFlags: StoredRecord.setsFlag)
+  }
+
+  // MARK: Who was an owner
+
+  /// Decides anew where owners' writes go first: what was known of their roles has changed.
+  func decideAmongOwnersAnew() throws {
+    for (_, number) in registry.all where registry[number]?.prefersOwners == true {
+      let statement = try connection.statement(
+        "SELECT id FROM sync_record WHERE type = ? AND flags & \(StoredRecord.conflictFlag) <> 0")
+      try statement.bind(1, number)
+      var places: [RecordPlace] = []
+      do {
+        defer { statement.reset() }
+        while try statement.step() { places.append(RecordPlace(type: number, id: statement.text(0))) }
+      }
+      for place in places { if let state = try state(of: place) { try show(state, of: place) } }
+    }
   }
 
   // MARK: A cutoff inside the base

@@ -223,4 +223,8 @@ extension Replica: WriterNames {
   }
 
   func header(of number: Int64) throws -> ChangesetHeader { try log.header(at: number, replicas: replicas) }
+
+  func isByOwner(_ header: ChangesetHeader) -> Bool {
+    replicas[header.name.replica].map { admission.rights.isOwner($0.device, at: header.membershipHeads) } ?? false
+  }
 }

@@ -9,20 +9,33 @@ enum WriterChecks {
   static func statements(for type: RecordType) -> [String] {
     let table = SchemaTables.quoted(type.name)
     var statements: [String] = []
+    let checks = type.fields.flatMap { check(of: $0, in: type) } + idChecks(of: type) + sizeCheck(of: type)
     for event in ["INSERT", "UPDATE"] {
       let name = SchemaTables.quoted("sync_check_\(type.name)_\(event.lowercased())")
       statements.append("DROP TRIGGER IF EXISTS \(name)")
-      let checks = type.fields.flatMap { check(of: $0, in: type) } + idChecks(of: type) + sizeCheck(of: type)
       statements.append(
         """
-        CREATE TRIGGER \(name) BEFORE \(event) ON \(table) WHEN \(
-          checks.map { "(\($0.isBad))" }.joined(separator: " OR ")) BEGIN
+        CREATE TRIGGER \(name) BEFORE \(event) ON \(table) WHEN \(suspicion(of: type)) BEGIN
           SELECT CASE \(checks.map { "WHEN \($0.isBad) THEN RAISE(ABORT, \(SchemaTables.literal($0.sentence)))" }
             .joined(separator: "\n    ")) END;
         END
         """)
     }
     return statements
+  }
+
+  /// True for every bad row and few good ones, and cheap for the rest: most rows are short and hold no NUL.
+  ///
+  /// Texts are looked at joined into one, because a call of `instr` for each of them costs more than the insertion.
+  private static func suspicion(of type: RecordType) -> String {
+    let columns = type.fields.map { (kind: $0.kind, column: "NEW.\(SchemaTables.quoted($0.name))") }
+    let texts = columns.filter { [.text, .reference, .json].contains($0.kind) }.map { "coalesce(\($0.column), '')" }
+    let lengths = (columns.filter { [.text, .reference, .json, .bytes].contains($0.kind) }.map(\.column) + ["NEW.id"])
+      .map { "length(CAST(\($0) AS BLOB)) > \(Limits.idBytes)" }
+    let meanings = type.fields.filter { ![.text, .reference, .bytes].contains($0.kind) }
+      .flatMap { check(of: $0, in: type).prefix(1) }.map(\.isBad)
+    let nul = "instr(\((texts + ["NEW.id"]).joined(separator: " || ")), char(0)) > 0"
+    return (meanings + lengths + [nul]).map { "(\($0))" }.joined(separator: " OR ")
   }
 
   private typealias Check = (isBad: String, sentence: String)

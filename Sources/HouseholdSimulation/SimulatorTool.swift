@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 /// The command line of `household-simulator`.
 package enum SimulatorTool {
@@ -100,7 +100,7 @@ package enum SimulatorTool {
     let seconds =
       Double((clock.now - begin).components.seconds) + Double((clock.now - begin).components.attoseconds) / 1e18
     print("\(passed) passed, \(failed) failed")
-    print("\(events) events and \(changesets) changesets in \(String(format: "%.1f", seconds)) s")
+    print("\(events) events and \(changesets) changesets in \((seconds * 10).rounded() / 10) s")
     return failed == 0 ? 0 : 1
   }
 }

@@ -95,8 +95,14 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
   /// Runs the body on the loop's thread after this time; callable from any thread.
   @discardableResult
   package func schedule(afterMilliseconds delay: Int64, _ body: @escaping @Sendable () -> Void) -> TimerID {
+    schedule(afterMicroseconds: min(delay, .max / 2000) * 1000, body)
+  }
+
+  /// The same for what cannot wait a millisecond.
+  @discardableResult
+  package func schedule(afterMicroseconds delay: Int64, _ body: @escaping @Sendable () -> Void) -> TimerID {
     let id = TimerID(number: lastTimer.add(1, ordering: .relaxed).newValue)
-    let deadline = Self.now.advanced(byMilliseconds: max(0, delay))
+    let deadline = Self.microseconds &+ max(0, delay)
     perform { self.timers.insert(id, deadline: deadline, body: body) }
     return id
   }
@@ -105,10 +111,12 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
   package func cancel(_ timer: TimerID) { perform { self.timers.cancel(timer) } }
 
   /// The clock of the timers: runs forward only.
-  package static var now: Tick {
+  package static var now: Tick { Tick(milliseconds: microseconds / 1000) }
+
+  private static var microseconds: Int64 {
     var time = timespec()
     unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-    return Tick(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
+    return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
   }
 
   // MARK: Sockets
@@ -168,9 +176,9 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     threadNumber.store(UInt(pthread_self()), ordering: .releasing)
     var events = unsafe [epoll_event](repeating: epoll_event(), count: 128)
     while runSubmitted() {
-      while let body = timers.takeDue(Self.now) { body() }
-      let count = unsafe epoll_wait(epoll, &events, Int32(events.count), waitMilliseconds())
-      guard count >= 0 || errno == EINTR else { preconditionFailure("epoll_wait fails only on a closed descriptor") }
+      while let body = timers.takeDue(Self.microseconds) { body() }
+      let count = unsafe wait(for: &events)
+      guard count >= 0 || errno == EINTR else { preconditionFailure("epoll_pwait2 fails only on a closed descriptor") }
       for index in 0..<Int(max(0, count)) {
         let key = unsafe events[index].data.u64
         if key == 0 { drainWakes() } else { watchers[key]?(Readiness(rawValue: unsafe events[index].events)) }
@@ -199,10 +207,17 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     return !(isStopping && work.isEmpty)
   }
 
-  private func waitMilliseconds() -> Int32 {
-    guard inbox.withLock({ $0.work.isEmpty && !$0.isStopping }) else { return 0 }
-    guard let deadline = timers.nextDeadline() else { return -1 }
-    return Int32(min(max(0, deadline.milliseconds - Self.now.milliseconds), 3_600_000))
+  /// Waits until a descriptor is ready or the next timer is due; not at all when there is something to run.
+  private func wait(for events: inout [epoll_event]) -> Int32 {
+    var pause = timespec()
+    if inbox.withLock({ $0.work.isEmpty && !$0.isStopping }) {
+      guard let deadline = timers.nextDeadline() else {
+        return unsafe epoll_pwait2(epoll, &events, Int32(events.count), nil, nil)
+      }
+      let rest = max(0, deadline - Self.microseconds)
+      pause = timespec(tv_sec: Int(rest / 1_000_000), tv_nsec: Int(rest % 1_000_000) * 1000)
+    }
+    return unsafe epoll_pwait2(epoll, &events, Int32(events.count), &pause, nil)
   }
 
   private func drainWakes() {

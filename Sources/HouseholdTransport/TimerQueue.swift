@@ -1,22 +1,21 @@
-import HouseholdRecords
-
 /// Names one timer of an event loop.
 package struct TimerID: Hashable, Sendable {
   let number: UInt64
 }
 
-/// The timers of one event loop: a binary heap by deadline; cancelled ones are skipped when they come up.
+/// The timers of one event loop: a binary heap by deadline, in microseconds of the loop's clock; cancelled ones are
+/// skipped when they come up.
 struct TimerQueue {
-  private var heap: [(deadline: Tick, id: TimerID)] = []
+  private var heap: [(deadline: Int64, id: TimerID)] = []
   private var bodies: [TimerID: @Sendable () -> Void] = [:]
 
   /// The deadline of the next timer that was not cancelled.
-  mutating func nextDeadline() -> Tick? {
+  mutating func nextDeadline() -> Int64? {
     while let first = heap.first, bodies[first.id] == nil { removeFirst() }
     return heap.first?.deadline
   }
 
-  mutating func insert(_ id: TimerID, deadline: Tick, body: @escaping @Sendable () -> Void) {
+  mutating func insert(_ id: TimerID, deadline: Int64, body: @escaping @Sendable () -> Void) {
     bodies[id] = body
     heap.append((deadline, id))
     var child = heap.count - 1
@@ -29,7 +28,7 @@ struct TimerQueue {
   mutating func cancel(_ id: TimerID) { bodies[id] = nil }
 
   /// Takes the next timer that is due, if any.
-  mutating func takeDue(_ now: Tick) -> (@Sendable () -> Void)? {
+  mutating func takeDue(_ now: Int64) -> (@Sendable () -> Void)? {
     guard let deadline = nextDeadline(), deadline <= now, let first = heap.first else { return nil }
     removeFirst()
     return bodies.removeValue(forKey: first.id)

@@ -14,19 +14,26 @@ struct BenchmarkOptions {
   var wantsHelp = false
   /// The program that is measured.
   var program = ""
+  /// The program to measure beside; nil for none.
+  var floor: String?
+  /// Where the plot of `growth` goes; nil for nowhere.
+  var plot: String?
   /// What to measure; empty for everything.
   var names: [String] = []
 
   static let help = """
     usage: household-benchmarks [OPTIONS] [ROW...]
 
-    Rows: \(Benchmark.allCases.map(\.rawValue).joined(separator: ", ")); default: all.
+    Rows: \(Benchmark.allCases.map(\.rawValue).joined(separator: ", ")).
+    Default: all but \(Benchmark.allCases.filter(\.isOnRequest).map(\.rawValue).joined(separator: ", ")).
 
       --rows N            how many transactions (100000)
       --rounds N          how often each comparison is repeated (5)
       --edits N           how many live edits (200)
       --idle-seconds N    how long the idle node is watched (20)
       --household PATH    the program to measure; default: the one beside this
+      --floor PROGRAM     measure beside this program too, which prints the times of the machine's floor
+      --plot FILE.svg     where growth draws its curves
       --json              print JSON
     """
 
@@ -43,6 +50,12 @@ struct BenchmarkOptions {
       case "--household":
         guard let path = rest.popFirst() else { throw Self.usage("\(word) needs a path") }
         program = path
+      case "--floor":
+        guard let path = rest.popFirst() else { throw Self.usage("\(word) needs a program") }
+        floor = URL(filePath: path).path
+      case "--plot":
+        guard let path = rest.popFirst() else { throw Self.usage("\(word) needs a file") }
+        plot = path
       case "--json": wantsJSON = true
       case "--help", "-h": wantsHelp = true
       default:

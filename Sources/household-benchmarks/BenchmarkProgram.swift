@@ -34,7 +34,8 @@ enum BenchmarkProgram {
     let stage = try Stage(options)
     defer { stage.tearDown() }
     var report = BenchmarkReport(rows: [], machine: Machine.description, date: Machine.today, records: options.rows)
-    for benchmark in Benchmark.allCases where options.names.isEmpty || options.names.contains(benchmark.rawValue) {
+    for benchmark in Benchmark.allCases
+    where options.names.isEmpty ? !benchmark.isOnRequest : options.names.contains(benchmark.rawValue) {
       try Interruption.check()
       complain("measuring \(benchmark.rawValue)")
       report.rows += try benchmark.measure(stage)
@@ -51,24 +52,37 @@ struct BenchmarkError: Error, CustomStringConvertible {
 
 /// What is measured, in the order in which it is least work.
 enum Benchmark: String, CaseIterable {
+  case importFile = "import"
   case bulkInsert = "bulk-insert"
   case firstSync = "first-sync"
   case storeSize = "store-size"
   case nothingChanged = "nothing-changed"
   case thousandEdits = "thousand-edits"
   case liveEdit = "live-edit"
+  case offlineEdits = "offline-edits"
   case idle
+  case floor
+  case growth
+  case devices
+
+  /// Whether it takes so long that it is measured only when it is named.
+  var isOnRequest: Bool { self == .growth || self == .devices }
 
   /// Measures it and returns its rows of the table.
   func measure(_ stage: Stage) throws -> [BenchmarkRow] {
     switch self {
+    case .importFile: try ImportFile.measure(stage)
     case .bulkInsert: try BulkInsert.measure(stage)
     case .firstSync: try FirstSync.measure(stage)
     case .storeSize: try StoreSize.measure(stage)
     case .nothingChanged: try Reconnection.measureNothing(stage)
     case .thousandEdits: try Reconnection.measureEdits(stage)
     case .liveEdit: try LiveEdit.measure(stage)
+    case .offlineEdits: try OfflineEdits.measure(stage)
     case .idle: try IdleNode.measure(stage)
+    case .floor: try Floor.measure(stage)
+    case .growth: try Growth.measure(stage)
+    case .devices: try Devices.measure(stage)
     }
   }
 }

@@ -24,8 +24,10 @@ final class Device {
   var directory: DataDirectory { DataDirectory(folder.appending(path: name).path) }
 
   /// Runs one command to its end and returns what it printed.
+  ///
+  /// - Parameter codes: what it may exit with.
   @discardableResult
-  func run(_ words: String...) throws -> String {
+  func run(_ words: String..., allowing codes: [Int32] = [0]) throws -> String {
     let process = try makeProcess(words)
     let output = Pipe()
     process.standardOutput = output
@@ -33,11 +35,31 @@ final class Device {
     try process.run()
     let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
     process.waitUntilExit()
-    guard process.terminationStatus == 0 else {
+    guard codes.contains(process.terminationStatus) else {
       throw BenchmarkError(
         description: "household \(words.joined(separator: " ")) failed with \(process.terminationStatus): \(text)")
     }
     return text
+  }
+
+  /// Runs one command to its end and returns how long its process lived, in milliseconds, and its peak memory in MiB.
+  func measure(_ words: String...) throws -> (milliseconds: Double, peak: Double) {
+    let process = try makeProcess(words)
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = try log("commands")
+    var peak = 0.0
+    let watch = Stopwatch()
+    try process.run()
+    // The kernel keeps the peak only as long as the process lives, so it is read until the end.
+    while process.isRunning {
+      peak = max(peak, ProcessFacts.mebibytes("VmHWM", of: process.processIdentifier) ?? 0)
+      try Patience.pause(microseconds: 2000)
+    }
+    let milliseconds = watch.milliseconds
+    guard process.terminationStatus == 0, peak > 0 else {
+      throw BenchmarkError(description: "household \(words[0]) failed with \(process.terminationStatus)")
+    }
+    return (milliseconds, peak)
   }
 
   private func makeProcess(_ words: [String]) throws -> Process {

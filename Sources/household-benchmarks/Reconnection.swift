@@ -9,10 +9,7 @@ enum Reconnection {
     var times: [Double] = []
     var bytes: [Double] = []
     for _ in 0..<stage.options.rounds {
-      let (time, traffic) = try reconnect(stage) { _ in
-      } until: {
-        try $0.isInSync(with: $1)
-      }
+      let (time, traffic) = try nothing(stage)
       times.append(time)
       bytes.append(traffic)
     }
@@ -25,24 +22,12 @@ enum Reconnection {
   static func measureEdits(_ stage: Stage) throws -> [BenchmarkRow] {
     var pairs: [(measured: Double, twin: Double)] = []
     var bytes: [Double] = []
-    let chosen = Array(stage.rows.prefix(Self.edits))
+    let chosen = chosen(stage)
     let plain = try stage.newPlainFile()
     try plain.file.insert(stage.rows)
     for round in 0..<stage.options.rounds {
-      func edit(_ file: PlainFile) throws {
-        try file.transaction { for row in chosen { try file.setPayee("\(row.payee) \(round)", of: row.id) } }
-      }
-      let twin = try Stopwatch.time { try edit(plain.file) }
-      let partner = try stage.syncedPartner().partner.file()
-      let (time, traffic) = try reconnect(stage) { ana in
-        let file = try ana.file()
-        try edit(file)
-        try Patience.wait(for: "Ana's node to seal", microseconds: 2000) {
-          try file.run("SELECT 1 FROM sync_outbox LIMIT 1") == nil
-        }
-      } until: { _, _ in
-        try chosen.last.map { try partner.payee(of: $0.id) == .text("\($0.payee) \(round)") } ?? true
-      }
+      let twin = try Stopwatch.time { try edit(chosen, in: plain.file, "\(round)") }
+      let (time, traffic) = try edited(stage)
       pairs.append((time, twin))
       bytes.append(traffic)
     }
@@ -50,6 +35,35 @@ enum Reconnection {
       BenchmarkRow("new connection, \(chosen.count) edits of one field", unit: "ms", pairs: pairs),
       BenchmarkRow("new connection, \(chosen.count) edits, on the wire", unit: "bytes", bytes),
     ]
+  }
+
+  private static func chosen(_ stage: Stage) -> [TransactionData.Row] { Array(stage.rows.prefix(edits)) }
+
+  private static func edit(_ rows: [TransactionData.Row], in file: PlainFile, _ mark: String) throws {
+    try file.transaction { for row in rows { try file.setPayee("\(row.payee) \(mark)", of: row.id) } }
+  }
+
+  /// One contact without news.
+  static func nothing(_ stage: Stage) throws -> (milliseconds: Double, bytes: Double) {
+    try reconnect(stage) { _ in
+    } until: {
+      try $0.isInSync(with: $1)
+    }
+  }
+
+  /// One contact with a thousand edits of one field.
+  static func edited(_ stage: Stage) throws -> (milliseconds: Double, bytes: Double) {
+    let (rows, partner) = (chosen(stage), try stage.syncedPartner().partner.file())
+    let mark = "\(UInt32.random(in: 0...UInt32.max))"
+    return try reconnect(stage) { ana in
+      let file = try ana.file()
+      try edit(rows, in: file, mark)
+      try Patience.wait(for: "Ana's node to seal", microseconds: 2000) {
+        try file.run("SELECT 1 FROM sync_outbox LIMIT 1") == nil
+      }
+    } until: { _, _ in
+      try rows.last.map { try partner.payee(of: $0.id) == .text("\($0.payee) \(mark)") } ?? true
+    }
   }
 
   /// Stops the partner's node, does something at Ana's, and times from the start of the partner's process on.

@@ -53,6 +53,14 @@ final class Stage {
     try FileManager.default.removeItem(atPath: device.directory.path)
   }
 
+  /// A new empty folder, removed at the end.
+  func newFolder() throws -> URL {
+    files += 1
+    let made = folder.appending(path: "folder\(files)")
+    try FileManager.default.createDirectory(at: made, withIntermediateDirectories: true)
+    return made
+  }
+
   /// A new plain file with the table of transactions.
   func newPlainFile() throws -> (file: PlainFile, path: String) {
     files += 1

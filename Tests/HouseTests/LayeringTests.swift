@@ -13,21 +13,21 @@ struct LayeringTests {
     "HouseholdTransport": ["HouseholdRecords", "COpenSSL", "CEpoll", "Glibc", "Synchronization"],
     "HouseholdNode": [
       "HouseholdRecords", "HouseholdReplica", "HouseholdSync", "HouseholdTrust", "HouseholdTransport",
-      "HouseholdBudget", "CEpoll", "FoundationEssentials", "Foundation", "Glibc", "Synchronization",
+      "HouseholdBudget", "CEpoll", "FoundationEssentials", "Glibc", "Synchronization",
     ],
     "HouseholdKit": [
-      "HouseholdNode", "HouseholdReplica", "HouseholdTrust", "HouseholdRecords", "FoundationEssentials", "Foundation",
+      "HouseholdNode", "HouseholdReplica", "HouseholdTrust", "HouseholdRecords", "FoundationEssentials", "Glibc",
     ],
     "HouseholdCommands": [
       "HouseholdKit", "HouseholdNode", "HouseholdSimulation", "HouseholdSync", "HouseholdTransport", "HouseholdBudget",
-      "HouseholdRecords", "FoundationEssentials", "Foundation", "Glibc", "Synchronization",
+      "HouseholdRecords", "FoundationEssentials", "Glibc", "Synchronization",
     ],
     "household": ["HouseholdCommands", "Glibc"],
     "notes": ["HouseholdKit", "Foundation"],
     "household-benchmarks": ["HouseholdKit", "HouseholdNode", "CSQLite", "Foundation", "Glibc", "Synchronization"],
     "HouseholdSimulation": [
       "HouseholdReplica", "HouseholdSync", "HouseholdTrust", "HouseholdBudget", "HouseholdRecords", "CSQLite",
-      "Foundation",
+      "FoundationEssentials",
     ],
     "HouseholdFuzzing": [
       "HouseholdSimulation", "HouseholdReplica", "HouseholdSync", "HouseholdTransport", "HouseholdTrust",

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 package import HouseholdRecords
 
 /// A file of the format `household-sync-scenario/1`: devices, what happens to them, and how it must end.

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 /// A value in a scenario file.
 package indirect enum ScenarioJSON: Decodable, Hashable, Sendable {

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import HouseholdBudget
 import HouseholdRecords
 import HouseholdReplica
@@ -201,9 +201,20 @@ package final class ScenarioRunner {
       throw ScenarioFault("A bulk_put has no count or no id_pattern.")
     }
     for number in 1...count {
-      let id = String(format: pattern, Int(number))
+      let id = try Self.fill(pattern, with: number)
       try put(device, try key(keys, id: id), keys["fields"] ?? .null, number: number)
     }
+  }
+
+  /// Puts a number in the place of `%d` or of `%0Nd`, which pads it to N digits.
+  private static func fill(_ pattern: String, with number: Int64) throws -> String {
+    let parts = pattern.split(separator: "%", omittingEmptySubsequences: false)
+    guard parts.count == 2, let end = parts[1].firstIndex(of: "d"), let width = UInt8("0" + parts[1][..<end]) else {
+      throw ScenarioFault("The pattern \(pattern) has no place for a number.")
+    }
+    let digits = String(number)
+    let padding = String(repeating: "0", count: max(0, Int(width) - digits.count))
+    return parts[0] + padding + digits + parts[1][parts[1].index(after: end)...]
   }
 
   private func deleteWhere(_ device: SimulatedDevice, _ keys: ScenarioJSON) throws {
