@@ -187,4 +187,33 @@ struct ForkStoryTests {
       }
     }
   }
+
+  /// The limit that Docs/Protocol.md states: where nobody has a log, 256 changesets tell branches apart.
+  @Test func `a branch further back than a snapshot tells waits on its device, and goes on from whoever has a log`()
+    throws
+  {
+    try put("A", "e0", "0")
+    let copy = try world.copy(device("A"))
+    for n in 1...(Limits.recentHeaders + 4) { try put("A", "e\(n % 4)", "\(n)") }
+    let joiner = try world.add(World.Plan("D", needsSnapshot: true))
+    try meet("A", "D")
+    let before = try joiner.tables()
+    let full = try world.copy(device("A"))
+    try world.restore(device("A"), to: copy, isNoticed: false)
+    try put("A", "late", "branch")
+
+    for _ in 0..<4 { try meet("A", "D") }
+
+    #expect(try joiner.tables() == before)
+    #expect(try device("A").fields(RecordKey(type: "tx", id: "late")) == ["note": .text("branch")])
+    // The returned device finds the snapshot to contradict it, says so, and keeps what it has.
+    #expect(world.faults.allSatisfy { $0.contains("has another changeset") })
+    // Somebody has the log after all: here another copy of the disk.
+    let witness = try world.start(twinOf: device("A"), on: full)
+    try world.sync(witness, device("B"))
+    for _ in 0..<3 { for (one, other) in [("A", "B"), ("B", "D"), ("A", "D")] { try meet(one, other) } }
+    for name in ["A", "B", "D"] {
+      #expect(try device(name).fields(RecordKey(type: "tx", id: "late")) == ["note": .text("branch")], "\(name)")
+    }
+  }
 }
