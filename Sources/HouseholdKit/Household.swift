@@ -192,7 +192,7 @@ package enum HouseholdStatus {
   ) throws -> (report: StatusReport, facts: StatusFacts, live: LiveFacts?) {
     try directory.requireHousehold()
     var facts = try Household.guarded {
-      try StatusFacts.read(path: directory.replica, cryptography: OpenSSLCryptography())
+      try StatusFacts.read(path: directory.replica, cryptography: OpenSSLCryptography(), now: now)
     }
     if computesDigest && facts.digest == nil { facts.digest = computedDigest(directory) }
     let said = try live(directory)

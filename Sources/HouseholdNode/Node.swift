@@ -51,6 +51,7 @@ package final class Node: @unchecked Sendable {
   private let keeper: LinkKeeper
   private let shareKeys: ShareKeyKeeper
   private let recurring: RecurringPoster
+  private let rounds: DailyRounds
   private let startedAt = SystemClock.now
   private var listener: LinkListener?
   private var listenError: String?
@@ -97,6 +98,7 @@ package final class Node: @unchecked Sendable {
     driver.onShareKey = { [shareKeys] in shareKeys.keep($0) }
     driver.onMembership = { [shareKeys] in shareKeys.look() }
     recurring = RecurringPoster(configuration.directory, replica: replica, log: configuration.log)
+    rounds = DailyRounds(replica: replica, driver: driver, log: configuration.log)
     pairing.onPaired = { [driver] in driver.membershipChanged() }
     driver.onConnected = { [keeper] in keeper.connected($0) }
     driver.onDisconnected = { [keeper] device, _ in keeper.disconnected(device) }
@@ -208,6 +210,7 @@ package final class Node: @unchecked Sendable {
       self.discovery?.tick()
       self.keeper.look()
       self.recurring.tick()
+      self.rounds.tick()
       self.everySecond()
     }
   }
@@ -246,6 +249,11 @@ package final class Node: @unchecked Sendable {
         let left = try Leaving(directory: configuration.directory, replica: replica).leave(keep, now: SystemClock.now)
         driver.membershipChanged()
         return .leaving(left)
+      case .compact(let keep):
+        try rounds.declareSleepers()
+        let facts = try Compacting(replica: replica).compact(keepMilliseconds: keep, now: SystemClock.now)
+        driver.logChanged()
+        return .compaction(facts)
       case .rename(let word, let name): return try administer { try $0.rename(word, to: name, now: SystemClock.now) }
       }
     } catch let error as NodeError {

@@ -46,6 +46,8 @@ package enum CellValue: Hashable, Sendable {
 package enum CellName {
   /// No field has an empty name.
   package static let alive = ""
+  /// Marks a dead record whose values were forgotten; no field has this name either.
+  package static let emptied = "sync_emptied"
 }
 
 /// Tells which changesets an author had seen.

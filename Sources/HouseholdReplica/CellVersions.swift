@@ -204,6 +204,9 @@ enum CellVersions {
     let winners = state.winners { table?.cell($0)?.strategy ?? .merge }
     let alive = winners[CellName.alive]
     let isAlive = alive?.value == .alive(true)
+    var state = state
+    // A new life has all its values.
+    if isAlive { state.cells[CellName.emptied] = nil }
     let last = alive ?? state.cells.values.joined().max { ($0.stamp, $0.name) < ($1.stamp, $1.name) }
     guard let last else { throw ReplicaError(.other, "A record without any write cannot be stored.") }
     // The greatest of the winning writes is what people call the last change.

@@ -159,6 +159,30 @@ internal import HouseholdRecords
     }
   }
 
+  /// Begins a write transaction that `commit` or `rollBack` ends; transactions in between become part of it.
+  func begin() throws {
+    precondition(!isInTransaction, "a connection has one transaction at a time")
+    try execute("BEGIN IMMEDIATE")
+    isInTransaction = true
+  }
+
+  /// Makes everything since `begin` durable; if that fails nothing of it happened.
+  func commit() throws {
+    isInTransaction = false
+    do {
+      try execute("COMMIT")
+    } catch {
+      unsafe sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
+      throw error
+    }
+  }
+
+  /// Undoes everything since `begin`.
+  func rollBack() {
+    isInTransaction = false
+    unsafe sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
+  }
+
   /// Gives back what a large piece of work took: a node is idle most of the time, and its memory is others' then.
   func releaseMemory() { unsafe household_sqlite_release_memory(handle) }
 
