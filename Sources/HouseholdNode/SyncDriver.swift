@@ -337,6 +337,7 @@ final class SyncDriver: @unchecked Sendable {
         connected: session?.isInUse ?? false, through: relayed[device]?.description,
         address: link?.address.description,
         missingHere: session?.received.excess(over: received) ?? 0, synced: session?.isSynced ?? false,
+        caughtUp: session?.isCaughtUp ?? false,
         contact: contact, diverged: diverged.contains(device), cloned: clones.contains(device))
     }
     return peers

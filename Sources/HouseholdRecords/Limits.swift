@@ -102,8 +102,8 @@ package enum Limits {
   package static let membersInPreview = 64
   /// The wrong tries that lock an invitation.
   package static let wrongTries = 3
-  /// The most vector entries in a control frame: 25 bytes each, so they fit whatever their values are.
-  package static let vectorEntriesPerControlFrame = 2048
+  /// The most vector entries in a control frame: with their hashes 33 bytes each, so they fit whatever their values are.
+  package static let vectorEntriesPerControlFrame = 1900
   /// The size that one part of a membership answer aims at, in bytes: with one largest entry it fits into a message.
   package static let membershipPartBytes = 1 << 20
   /// The most devices that one message tells of: more than a household has, and as many as there are links.

@@ -18,6 +18,8 @@ package protocol RecordStore: AnyObject {
   func vectors() throws -> StoreVectors
   /// For every replica in the received vector the beginning of the hash of that changeset.
   func receivedDependencies() throws -> [Dependency]
+  /// The same for any changesets that are stored here; those of which the hash is not known are left out.
+  func dependencies(on vector: VersionVector) throws -> [Dependency]
   /// The position after the newest changeset.
   func logEnd() throws -> LogPosition
   /// Changesets stored after `position`, in this log's order, leaving out what `known` counts.
@@ -172,14 +174,19 @@ package struct Reception: Sendable {
   package var vectors: StoreVectors
   /// Whether local edits were sealed on this occasion.
   package var sealed: Bool
+  /// What was in the batch, new here or not, by the names that are in use here now: the sender has it.
+  package var reached: VersionVector
   /// Whether a replica turned out to have branches: names may mean something else than before (D4).
   package var forked: Bool
 
-  package init(stored: Int, applied: Int, vectors: StoreVectors, sealed: Bool, forked: Bool = false) {
+  package init(
+    stored: Int, applied: Int, vectors: StoreVectors, sealed: Bool, reached: VersionVector, forked: Bool = false
+  ) {
     self.stored = stored
     self.applied = applied
     self.vectors = vectors
     self.sealed = sealed
+    self.reached = reached
     self.forked = forked
   }
 }

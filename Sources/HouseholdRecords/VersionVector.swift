@@ -27,6 +27,9 @@ package struct VersionVector: Hashable, Sendable {
   /// Whether everything that `other` counts is counted here.
   package func covers(_ other: Self) -> Bool { other.entries.allSatisfy { self[$0.key] >= $0.value } }
 
+  /// Counts everything up to this changeset.
+  package mutating func count(_ name: ChangesetName) { self[name.replica] = max(self[name.replica], name.sequence) }
+
   /// Takes the greater seq of each replica.
   package mutating func merge(_ other: Self) {
     entries.merge(other.entries) { max($0, $1) }

@@ -173,21 +173,21 @@ extension Replica {
     }
     let numbers = try page.shapes.map { try registry.number(of: $0.type, on: connection) }
     let tables = numbers.map { registry[$0] }
-    for (shape, table) in zip(page.shapes, tables) where shape.fields != (table?.fieldNames ?? []) {
-      throw Violation(
-        .badSnapshot, "The snapshot knows other fields of \(shape.type) than this device; update household here.")
-    }
+    let widths = try zip(page.shapes, tables).map { try Self.widening($0, to: $1) }
     let insertion = try StoredRecord.insertion(on: connection)
     let writings = try tables.map { try $0.map { try connection.statement($0.upsertSQL) } }
     for row in page.rows {
       let number = numbers[row.shape]
       let table = tables[row.shape]
-      if let table { try check(row, fits: table) }
+      let hasRow = row.flags & SnapshotRow.Flag.row != 0
+      let widening = hasRow ? widths[row.shape] : nil
+      let values = widening.map { $0.map { index in index.map { row.row[$0] } ?? .null } } ?? row.row
+      if let table { try check(values, fits: table) }
       let stored = StoredRecord(
         writer: known[row.writer].position, modified: known[row.modified].position, flags: Self.storedFlags(row.flags),
         life: row.life, isAlive: row.flags & SnapshotRow.Flag.alive != 0,
         cells: try row.cells.map { try CellVersions.renumber($0, from: names, to: self) })
-      let shown = row.flags & SnapshotRow.Flag.row != 0 ? row.row : nil
+      let shown = hasRow ? values : nil
       if !grafts.isEmpty, stored.cells != nil {
         // The server has put the writes into the order of its names, and on a tie they decide what shows.
         try mergeRenamed(stored, shown: shown, of: RecordPlace(type: number, id: row.id), table: table)
@@ -204,8 +204,19 @@ extension Replica {
     }
   }
 
-  private func check(_ row: SnapshotRow, fits table: TypeTable) throws {
-    for index in row.row.indices where !table.fits(row.row[index], field: index) {
+  /// Where the fields of a table are on a page that was made before the schema grew; nil if they are the same.
+  private static func widening(_ shape: Shape, to table: TypeTable?) throws -> [Int?]? {
+    let fields = table?.fieldNames ?? []
+    if shape.fields == fields { return nil }
+    guard shape.fields.allSatisfy(fields.contains) else {
+      throw Violation(
+        .badSnapshot, "The snapshot knows other fields of \(shape.type) than this device; update household here.")
+    }
+    return fields.map { shape.fields.firstIndex(of: $0) }
+  }
+
+  private func check(_ row: [FieldValue], fits table: TypeTable) throws {
+    for index in row.indices where !table.fits(row[index], field: index) {
       throw Violation(.badSnapshot, "The snapshot shows a value of the wrong kind in \(table.type.name).")
     }
   }

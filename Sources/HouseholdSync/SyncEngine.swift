@@ -157,7 +157,7 @@ package final class SyncEngine {
       logChanged = false
     }
     subscribeWhereDue(moment)
-    tellAndAsk()
+    tellAndAsk(moment)
     for link in links { guarded(link, moment) { try pump(link, moment) } }
     do {
       try reportSynced(moment)

@@ -323,4 +323,25 @@ struct StoryTests {
     #expect(try joiner.fields(key)?["note"] == .text("not sealed"))
     #expect(try device("B").fields(key)?["note"] == .text("not sealed"))
   }
+
+  @Test(arguments: 0..<16)
+  func `a snapshot that is under way while the schema grows is taken (faults 13)`(parcels: Int) throws {
+    try put("A", "t", ["note": .text("old"), "amount": .integer(3)])
+    try put("A", "gone", ["note": .text("old")])
+    try meetAll()
+    try sql("A", "DELETE FROM tx WHERE id = 'gone'")
+    let joiner = try world.add(World.Plan("D", needsSnapshot: true))
+    try world.connect(device("A"), joiner)
+    world.deliver(parcels: parcels)
+    var grown = world.schema
+    grown.types[0].fields.append(FieldDefinition("more", .text))
+    try world.state(.schema(world.schema.extended(by: grown)), by: device("A"))
+    try sql("A", "UPDATE tx SET more = 'new' WHERE id = 't'")
+
+    let breach = try world.breachAfterHealing(keepingLinks: true)
+    #expect(breach == nil)
+    let fields = try joiner.fields(RecordKey(type: "tx", id: "t"))
+    #expect(fields?["note"] == .text("old"))
+    #expect(fields?["more"] == .text("new"))
+  }
 }
