@@ -82,7 +82,7 @@ import Testing
       return link
     }
     link = try await inUse()
-    link.say(.acknowledge(Acknowledgement(bytes: 1 << 20, received: VersionVector())))
+    link.say(.acknowledge(Acknowledgement(bytes: 1 << 20, received: [])))
     try stage.expectRefusal(of: "more acknowledged than sent", on: link, naming: "acknowledged more")
     link = try await inUse()
     link.say(.use)
@@ -90,10 +90,10 @@ import Testing
     try stage.expectRefusal(of: "a second use", on: link, naming: "use")
     link = try await inUse()
     link.say(
-      .batch(Batch(subscription: 99, more: false, token: nil, answers: nil, reaches: VersionVector(), changesets: [])))
+      .batch(Batch(subscription: 99, more: false, token: nil, answers: nil, changesets: [])))
     try stage.expectRefusal(of: "a batch of no subscription", on: link, naming: "subscription")
     link = try await inUse()
-    let twice = Subscription(number: 1, token: nil, received: VersionVector(), snapshot: .none)
+    let twice = Subscription(number: 1, token: nil, received: [], snapshot: .none)
     link.say(.subscribe(twice))
     link.say(.subscribe(twice))
     try stage.expectRefusal(of: "a number used twice", on: link, naming: "number")
