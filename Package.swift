@@ -88,7 +88,8 @@ let package = Package(
       [
         "household", "HouseholdNode", "HouseholdReplica", "HouseholdSync", "HouseholdTransport", "HouseholdTrust",
         "HouseholdBudget", "HouseholdRecords",
-      ]),
+      ],
+      exclude: ["Golden"]),
     tests("HouseholdCommandsTests", ["HouseholdCommands", "HouseholdRecords"]),
     tests("HouseholdKitTests", ["HouseholdKit", "household", "notes"]),
     tests("HouseTests", []),

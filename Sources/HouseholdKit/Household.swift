@@ -167,18 +167,35 @@ package struct HouseholdError: Error, Hashable, Sendable, CustomStringConvertibl
 
 /// Sync health of a household, with the node running or not.
 package enum HouseholdStatus {
-  /// What the file and, if it runs, the node say now.
+  /// What the file and, if it runs, the node say now; throws where the replica cannot be read.
   ///
   /// - Parameter computesDigest: whether the digest is computed here if the node has not done it since the last change.
   package static func report(
     _ directory: DataDirectory, computesDigest: Bool = false, now: Instant
   ) throws -> StatusReport {
-    try directory.requireHousehold()
-    var facts = try Household.guarded {
-      try StatusFacts.read(path: directory.replica, cryptography: OpenSSLCryptography())
+    try Household.guarded { try read(directory, computesDigest: computesDigest, now: now) }
+  }
+
+  /// The same with a verdict also where the replica cannot be read.
+  package static func verdict(
+    _ directory: DataDirectory, computesDigest: Bool = false, now: Instant
+  ) throws -> StatusReport {
+    do {
+      if let loss = directory.lostReplica { throw loss }
+      return try read(directory, computesDigest: computesDigest, now: now)
+    } catch let fault as ReplicaError {
+      return StatusJudge.report(
+        unreadable: fault, node: NodeAnswer.ask(directory), disk: DiskFacts(directory), now: now)
     }
+  }
+
+  private static func read(_ directory: DataDirectory, computesDigest: Bool, now: Instant) throws -> StatusReport {
+    try directory.requireHousehold()
+    var facts = try StatusFacts.read(path: directory.replica, cryptography: OpenSSLCryptography())
     if computesDigest && facts.digest == nil { facts.digest = computedDigest(directory) }
-    return StatusJudge.report(facts, live: try live(directory), disk: DiskFacts(directory), now: now)
+    return StatusJudge.report(
+      facts, node: NodeAnswer.ask(directory), disk: DiskFacts(directory),
+      ownFiles: OwnFiles.check(directory, device: facts.identity.device, now: now), now: now)
   }
 
   /// The digest by reading every record; none where the replica cannot be opened, which status tells in other words.
@@ -190,13 +207,6 @@ package enum HouseholdStatus {
     } catch {
       return nil
     }
-  }
-
-  private static func live(_ directory: DataDirectory) throws -> LiveFacts? {
-    guard let client = try ControlClient.connect(directory) else { return nil }
-    defer { client.hangUp() }
-    guard case .status(let live) = try client.ask(.status) else { return nil }
-    return live
   }
 
   /// Whether there is another active device in the household.

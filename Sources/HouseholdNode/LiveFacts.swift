@@ -1,3 +1,6 @@
+internal import HouseholdSync
+internal import HouseholdTransport
+
 /// What only the running node knows, as it tells it over the control socket.
 package struct LiveFacts: Codable, Hashable, Sendable {
   package var pid: Int32
@@ -10,6 +13,8 @@ package struct LiveFacts: Codable, Hashable, Sendable {
   package var listenError: String?
   /// What the store said when it failed last, until it works again.
   package var storeError: StoreError?
+  /// Addresses that were given and at which no device of the household was met; nil if the node does not tell.
+  package var unanswered: [PeerContact.TriedAddress]?
   /// By the device's id in hexadecimal digits.
   package var peers: [String: Peer]
 
@@ -54,6 +59,8 @@ package struct PeerContact: Codable, Hashable, Sendable {
   package var heldThere: Bool?
   /// Whether it refuses changesets of this device.
   package var rejectedThere: Bool?
+  /// Whether its store did not take what we sent, until a sync is completed.
+  package var storeFailedThere: Bool?
   /// The last thing that went wrong, until a sync is completed.
   package var lastError: String?
 
@@ -70,6 +77,30 @@ package struct PeerContact: Codable, Hashable, Sendable {
       self.address = address
       self.lastTried = lastTried
       self.error = error
+    }
+  }
+
+  /// A sync was completed: what went wrong before is over.
+  mutating func synced() {
+    lastError = nil
+    storeFailedThere = nil
+  }
+
+  /// A session ended with this goodbye.
+  mutating func took(_ goodbye: Goodbye, byPeer: Bool) {
+    if goodbye.code == .storeFailed && byPeer {
+      storeFailedThere = true
+      lastError = "Its store failed; it will be tried again."
+    } else if goodbye.code != .shuttingDown {
+      lastError = goodbye.sentence
+    }
+  }
+
+  /// A link ended; that somebody closed it tells nothing beside what was said before.
+  mutating func ended(_ reason: LinkCloseReason) {
+    switch reason {
+    case .closedHere, .closedByPeer: lastError = lastError ?? reason.description
+    default: lastError = reason.description
     }
   }
 

@@ -145,6 +145,9 @@ package final class Replica {
     connection.close()
   }
 
+  /// Whether the file is where it was opened.
+  package var isInPlace: Bool { !connection.hasMoved }
+
   /// The device's key.
   func requireSigner() throws -> any DeviceSigner {
     guard let signer else { throw ReplicaError(.other, "This device's key is not there, so nothing can be sealed.") }
@@ -170,7 +173,14 @@ package final class Replica {
   ///
   /// It is put back and not read anew: a disk that does not write may not read either, and then the memory would count
   /// what no file holds, and peers would be told.
+  ///
+  /// Nothing is written into a file that is not in its place any more: it would be acknowledged, and nobody would find it.
   func write<Result>(_ body: () throws -> Result) throws -> Result {
+    guard isInPlace else {
+      let fault = ReplicaError(.replicaMissing, "The replica's file was moved away, deleted or replaced.")
+      lastFault = fault
+      throw fault
+    }
     let before = Remembered(
       replica: replica, incarnation: incarnation, replicas: replicas, registry: registry,
       membershipLog: membershipLog, membershipState: membershipState, admission: admission, duplicates: duplicates,

@@ -24,11 +24,18 @@ package enum NetworkCheck {
   }
 
   /// What the node says of itself.
-  static func node(_ live: LiveFacts?) -> DoctorCheck {
-    guard let live else {
+  static func node(_ answer: NodeAnswer) -> DoctorCheck {
+    let live: LiveFacts
+    switch answer {
+    case .notRunning:
       return .failed(
         .network, "nodeNotRunning", "No node is running here, so nothing is exchanged.",
         remedy: "Start it: household node")
+    case .silent(let said):
+      return .failed(
+        .network, "nodeSilent", "A node is there and does not say how it is: \(said)",
+        remedy: "Look at its log; if it stays like this, stop it and start it again.")
+    case .facts(let facts): live = facts
     }
     if let error = live.listenError {
       return .failed(
