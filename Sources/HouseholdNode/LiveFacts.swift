@@ -15,8 +15,18 @@ package struct LiveFacts: Codable, Hashable, Sendable {
   package var storeError: StoreError?
   /// Addresses that were given and at which no device of the household was met; nil if the node does not tell.
   package var unanswered: [PeerContact.TriedAddress]?
+  /// The search in the local network; nil where it is switched off.
+  package var search: Search?
   /// By the device's id in hexadecimal digits.
   package var peers: [String: Peer]
+
+  /// What became of looking for devices in the local network.
+  package struct Search: Codable, Hashable, Sendable {
+    /// Why it is not possible.
+    package var error: String?
+    /// When a device that was missing was heard last, in milliseconds since 1970, by its id.
+    package var heard: [String: Int64] = [:]
+  }
 
   /// A fault of the store.
   package struct StoreError: Codable, Hashable, Sendable {

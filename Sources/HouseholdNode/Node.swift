@@ -292,7 +292,7 @@ package final class Node: @unchecked Sendable {
     LiveFacts(
       pid: getpid(), startedAt: startedAt.milliseconds,
       listening: listener.map { [$0.address.description] } ?? [], version: configuration.version,
-      listenError: listenError, storeError: driver.storeError, unanswered: keeper.unanswered,
+      listenError: listenError, storeError: driver.storeError, unanswered: keeper.unanswered, search: discovery?.facts,
       peers: try driver.livePeers())
   }
 }

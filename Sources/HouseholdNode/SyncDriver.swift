@@ -235,7 +235,7 @@ final class SyncDriver: @unchecked Sendable {
     case .storeFailed(let text):
       log.note("the store failed", ["error": text])
       // The engine knows the store's errors only as texts; the store knows what it was.
-      health.failed(replica.lastFault ?? ReplicaError(.other, text), now: EventLoop.now)
+      health.failed(replica.fault(saying: text), now: EventLoop.now)
     case .violation(let device, let violation):
       change(device) { $0.lastError = violation.sentence }
       log.note("a peer broke a rule", ["peer": short(device), "violation": violation.description])
@@ -273,6 +273,7 @@ final class SyncDriver: @unchecked Sendable {
   private func probeStore() {
     guard health.isProbeDue(now: EventLoop.now) else { return }
     do {
+      replica.readAnew()
       _ = try replica.addMembership([])
       storeWorks()
     } catch {

@@ -50,7 +50,7 @@ package final class Replica {
   /// Where new replica ids come from.
   package var random: any RandomNumberGenerator = SystemRandomNumberGenerator()
   /// What went wrong last with the file, for status.
-  package private(set) var lastFault: ReplicaError?
+  private var lastFault: ReplicaError?
 
   /// Opens the replica in this file.
   ///
@@ -144,6 +144,14 @@ package final class Replica {
     servedSnapshots = [:]
     connection.close()
   }
+
+  /// The fault that was told with this text.
+  package func fault(saying text: String) -> ReplicaError {
+    lastFault.flatMap { $0.description == text ? $0 : nil } ?? ReplicaError(.other, text)
+  }
+
+  /// Forgets what was read of the file: a page that was damaged when it was read may be whole by now.
+  package func readAnew() { connection.releaseMemory() }
 
   /// Whether the file is where it was opened.
   package var isInPlace: Bool { !connection.hasMoved }

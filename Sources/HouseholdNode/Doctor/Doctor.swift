@@ -47,7 +47,11 @@ package struct Doctor: Sendable {
     if hasEnded() { return DoctorReport(checks) }
     checks.append(NetworkCheck.node(node))
     if hasEnded() { return DoctorReport(checks) }
-    checks += try await network(peers.map(\.network))
+    checks += try await network(peers.map(\.network), heads: facts.membership.heads)
+    if let live, !peers.isEmpty {
+      let names = facts.membership.devices.values.map { ($0.id.description, $0.name) }
+      checks.append(NetworkCheck.beacons(live, names: Dictionary(uniqueKeysWithValues: names), now: now))
+    }
     return DoctorReport(checks)
   }
 
@@ -82,11 +86,11 @@ package struct Doctor: Sendable {
     return checks
   }
 
-  private func network(_ peers: [NetworkCheck.Peer]) async throws -> [DoctorCheck] {
+  private func network(_ peers: [NetworkCheck.Peer], heads: [EntryHash]) async throws -> [DoctorCheck] {
     guard !peers.isEmpty else { return [.note(.network, "peer", "There is no other device yet.")] }
     let loop = try EventLoop()
     let links = LinkSet(loop: loop, context: try NodeKeys(directory).context())
-    let checks = await NetworkCheck.peers(peers, links: links)
+    let checks = await NetworkCheck.peers(peers, probe: AddressProbe(links: links, heads: heads))
     await links.closeAll("household doctor is done")
     loop.stop()
     return checks
