@@ -9,18 +9,18 @@ package enum CommandLineTool {
   package static let version = "0.1.0"
 
   /// Every command of the program.
-  package static let commands: [any Command] =
-    [
-      InitCommand(), InviteCommand(), InvitationsCommand(), JoinCommand(), MembersCommand(),
-      RemoveCommand(), RetireCommand(), RenameCommand(), PromoteCommand(), DemoteCommand(),
-      LeaveCommand(), NodeCommand(),
-      StatusCommand(), TypesCommand(), SchemaCommand(), ListCommand(), GetCommand(), PutCommand(), DeleteCommand(),
-      HistoryCommand(), RevertCommand(), RestoreCommand(), ConflictsCommand(), ResolveCommand(),
-      HeldCommand(), DecideCommand.approve, DecideCommand.reject, RejectedCommand(), DoctorCommand(),
-      UnshownCommand.parked, UnshownCommand.quarantine,
-      ImportCommand(), ExportCommand(), ReportCommand(), RecurringCommand(), AliasCommand(), BackupCommand(),
-      RecoverCommand(), SelftestCommand(), CompletionsCommand(), HelpCommand(), VersionCommand(),
-    ] + LaterCommand.all
+  package static let commands: [any Command] = [
+    InitCommand(), InviteCommand(), InvitationsCommand(), JoinCommand(), MembersCommand(),
+    RemoveCommand(), RetireCommand(), RenameCommand(), PromoteCommand(), DemoteCommand(),
+    LeaveCommand(), NodeCommand(),
+    StatusCommand(), TypesCommand(), SchemaCommand(), ListCommand(), GetCommand(), PutCommand(), DeleteCommand(),
+    SplitCommand(),
+    HistoryCommand(), RevertCommand(), RestoreCommand(), ConflictsCommand(), ResolveCommand(),
+    HeldCommand(), DecideCommand.approve, DecideCommand.reject, RejectedCommand(), DoctorCommand(),
+    UnshownCommand.parked, UnshownCommand.quarantine, CompactCommand(),
+    ImportCommand(), ExportCommand(), ReportCommand(), RecurringCommand(), AliasCommand(), BackupCommand(),
+    RecoverCommand(), SelftestCommand(), CompletionsCommand(), HelpCommand(), VersionCommand(),
+  ]
 
   /// Runs with the words and descriptors of this process and returns what it should exit with.
   package static func main() async -> Int32 {

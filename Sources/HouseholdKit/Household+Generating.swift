@@ -43,6 +43,25 @@ extension Household {
     try Self.guarded { try access.creators(type) }
   }
 
+  /// What this device remembers about a record for its own use; nil for nothing.
+  package func memory(of key: RecordKey) throws -> String? { try Self.guarded { try access.memory(of: key) } }
+
+  /// Keeps a text about a record on this device in the place of an earlier one; nil forgets it.
+  package func remember(_ text: String?, of key: RecordKey) throws {
+    try Self.guarded { try access.remember(text, of: key) }
+  }
+
+  /// Which records changed since the token, whoever changed them; without one it only says where the changes stand now.
+  package func changes(since token: ChangeToken?) throws -> RecordChanges {
+    try Self.guarded {
+      guard let token else {
+        let now = ChangeToken(try access.feedPosition())
+        return RecordChanges(changed: [], deleted: [], token: now, isComplete: false)
+      }
+      return RecordChanges(try access.feed(since: token.position))
+    }
+  }
+
   /// Copies the types' tables into a new SQLite file at this path.
   package func copyRecords(to path: String) throws { try Self.guarded { try access.copyRecords(to: path) } }
 }

@@ -1,6 +1,6 @@
 package import HouseholdNode
 package import HouseholdRecords
-internal import HouseholdReplica
+package import HouseholdReplica
 internal import HouseholdTrust
 
 /// The records of a household on this device: reads and writes them beside a running node, or without one.
@@ -10,6 +10,7 @@ package final class Household {
   let access: RecordAccess
   let directory: DataDirectory
   private let isReadOnly: Bool
+  private let clock: ClockedFileSystem?
   /// What kinds of records there are.
   package let schema: Schema
 
@@ -34,16 +35,23 @@ package final class Household {
   }
 
   /// Opens the household in a data directory.
-  package init(_ directory: DataDirectory, readOnly: Bool = false) throws {
+  ///
+  /// - Parameter clock: a test's clock; nil for the machine's.
+  package init(_ directory: DataDirectory, readOnly: Bool = false, clock: ClockedFileSystem? = nil) throws {
     try directory.requireHousehold()
     if !readOnly { try DiskFacts(directory).requireWritable(directory) }
     self.directory = directory
+    self.clock = clock
     isReadOnly = readOnly
     access = try Self.guarded {
-      try RecordAccess(path: directory.replica, readOnly: readOnly, cryptography: OpenSSLCryptography())
+      try RecordAccess(
+        path: directory.replica, readOnly: readOnly, cryptography: OpenSSLCryptography(), fileSystem: clock)
     }
     schema = access.schema
   }
+
+  /// The time now.
+  var now: Instant { clock?.now ?? SystemClock.now }
 
   /// Closes the file, and tells the node that something may have been written.
   package func close() {
@@ -173,7 +181,9 @@ package enum HouseholdStatus {
   package static func report(
     _ directory: DataDirectory, computesDigest: Bool = false, now: Instant
   ) throws -> StatusReport {
-    try Household.guarded { try read(directory, computesDigest: computesDigest, now: now) }
+    try Household.guarded {
+      try look(directory, node: NodeAnswer.ask, computesDigest: computesDigest, now: now).report
+    }
   }
 
   /// The same with a verdict also where the replica cannot be read.
@@ -182,20 +192,30 @@ package enum HouseholdStatus {
   ) throws -> StatusReport {
     do {
       if let loss = directory.lostReplica { throw loss }
-      return try read(directory, computesDigest: computesDigest, now: now)
+      return try look(directory, node: NodeAnswer.ask, computesDigest: computesDigest, now: now).report
     } catch let fault as ReplicaError {
       return StatusJudge.report(
         unreadable: fault, node: NodeAnswer.ask(directory), disk: DiskFacts(directory), now: now)
     }
   }
 
-  private static func read(_ directory: DataDirectory, computesDigest: Bool, now: Instant) throws -> StatusReport {
+  /// What the file and the node say now, judged and as it is.
+  ///
+  /// - Parameters:
+  ///   - node: asks the node.
+  ///   - judgesFiles: whether keys, certificates and permissions are looked at; a test's clock is none for their dates.
+  static func look(
+    _ directory: DataDirectory, node: (DataDirectory) throws -> NodeAnswer, judgesFiles: Bool = true,
+    computesDigest: Bool = false, now: Instant
+  ) throws -> (report: StatusReport, facts: StatusFacts, live: LiveFacts?) {
     try directory.requireHousehold()
-    var facts = try StatusFacts.read(path: directory.replica, cryptography: OpenSSLCryptography())
+    var facts = try StatusFacts.read(path: directory.replica, cryptography: OpenSSLCryptography(), now: now)
     if computesDigest && facts.digest == nil { facts.digest = computedDigest(directory) }
-    return StatusJudge.report(
-      facts, node: NodeAnswer.ask(directory), disk: DiskFacts(directory),
-      ownFiles: OwnFiles.check(directory, device: facts.identity.device, now: now), now: now)
+    let answer = try node(directory)
+    let files = judgesFiles ? OwnFiles.check(directory, device: facts.identity.device, now: now) : []
+    let report = StatusJudge.report(
+      facts, node: answer, disk: DiskFacts(directory), ownFiles: files, now: now)
+    return (report, facts, answer.facts)
   }
 
   /// The digest by reading every record; none where the replica cannot be opened, which status tells in other words.

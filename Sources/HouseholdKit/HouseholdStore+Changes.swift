@@ -4,15 +4,13 @@ internal import HouseholdReplica
 
 /// Names one record of any type.
 public struct RecordID: Hashable, Sendable, CustomStringConvertible {
+  private let key: RecordKey
   /// The name of the record type.
-  public let type: String
+  public var type: String { key.type }
   /// The id of the record.
-  public let id: String
+  public var id: String { key.id }
 
-  init(_ key: RecordKey) {
-    type = key.type
-    id = key.id
-  }
+  init(_ key: RecordKey) { self.key = key }
 
   /// `type/id`, for logs.
   public var description: String { "\(type)/\(id)" }
@@ -90,15 +88,7 @@ extension HouseholdStore {
   /// - Parameter token: from ``currentToken()`` or an earlier answer; nil answers with no lists and `isComplete` false,
   ///   so that one path of code serves the first start and every later one.
   public func changes(since token: ChangeToken?) throws(HouseholdStoreError) -> RecordChanges {
-    try locked { household in
-      try Household.guarded {
-        guard let token else {
-          let now = ChangeToken(try household.access.feedPosition())
-          return RecordChanges(changed: [], deleted: [], token: now, isComplete: false)
-        }
-        return RecordChanges(try household.access.feed(since: token.position))
-      }
-    }
+    try locked { household in try household.changes(since: token) }
   }
 
   /// The edits of this device that are on their way, now.

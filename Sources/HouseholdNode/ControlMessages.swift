@@ -26,6 +26,8 @@ package enum ControlRequest: Codable, Hashable, Sendable {
   case rename(String, to: String)
   /// Add the types and fields of a manifest to the household's schema.
   case upgradeSchema(manifest: String)
+  /// Collect what every device has confirmed.
+  case compact(keepMilliseconds: Int64)
 }
 
 /// What the node answers.
@@ -36,6 +38,7 @@ package enum ControlResponse: Codable, Hashable, Sendable {
   case invitations([InvitationFacts])
   case role(member: String, role: String)
   case leaving(LeavingFacts)
+  case compaction(CompactionFacts)
   case failed(code: String, message: String, remedy: String)
 }
 

@@ -22,20 +22,21 @@ package enum Founding {
 
   /// Makes the household beside its place and puts it there when it is complete: killed half-way, nothing is left
   /// that could be taken for a household.
-  package static func found(_ wishes: Wishes, in directory: DataDirectory) throws -> HouseholdID {
+  package static func found(
+    _ wishes: Wishes, in directory: DataDirectory, now: Instant = SystemClock.now
+  ) throws -> HouseholdID {
     try directory.requireFree()
     try check(wishes)
     let staging = directory.staging
     let lock = try StagingLock.making(staging)
     return try withExtendedLifetime(lock) {
-      try NodeError.guarding { try complete(wishes, in: staging, for: directory) }
+      try NodeError.guarding { try complete(wishes, in: staging, for: directory, now: now) }
     }
   }
 
   private static func complete(
-    _ wishes: Wishes, in staging: DataDirectory, for directory: DataDirectory
+    _ wishes: Wishes, in staging: DataDirectory, for directory: DataDirectory, now: Instant
   ) throws -> HouseholdID {
-    let now = SystemClock.now
     // A certificate is shown to whoever connects: it holds no name that tells who lives here.
     let authority = try ShareAuthority.make(name: "household", now: now)
     let key = try KeyPair.generate()

@@ -51,6 +51,7 @@ package final class Node: @unchecked Sendable {
   private let keeper: LinkKeeper
   private let shareKeys: ShareKeyKeeper
   private let recurring: RecurringPoster
+  private let rounds: DailyRounds
   private let startedAt = SystemClock.now
   private var listener: LinkListener?
   private var listenError: String?
@@ -60,7 +61,7 @@ package final class Node: @unchecked Sendable {
   private var isStopped = false
   /// Called on the work thread once the node listens, with `HOST:PORT`.
   private let ready: @Sendable (String) -> Void
-  /// Called on the work thread once the node cannot go on; whoever runs it then stops it.
+  /// Called on the work thread, once or again, when the node cannot go on; whoever runs it then stops it.
   private let ended: @Sendable (NodeError) -> Void
   private var places: PlaceKeeper
 
@@ -105,6 +106,7 @@ package final class Node: @unchecked Sendable {
     driver.onShareKey = { [shareKeys] in shareKeys.keep($0) }
     driver.onMembership = { [shareKeys] in shareKeys.look() }
     recurring = RecurringPoster(configuration.directory, replica: replica, log: configuration.log)
+    rounds = DailyRounds(replica: replica, driver: driver, log: configuration.log)
     pairing.onPaired = { [driver] in driver.membershipChanged() }
     driver.onConnected = { [keeper] in keeper.connected($0) }
     driver.onDisconnected = { [keeper] device, _ in keeper.disconnected(device) }
@@ -216,7 +218,8 @@ package final class Node: @unchecked Sendable {
       self.discovery?.tick()
       self.keeper.look()
       self.recurring.tick()
-      if let end = self.places.look(self.replica, self.control, now: EventLoop.now) { return self.ended(end) }
+      self.rounds.tick()
+      if let end = self.places.look(self.replica, self.control, now: EventLoop.now) { self.ended(end) }
       self.everySecond()
     }
   }
@@ -255,6 +258,11 @@ package final class Node: @unchecked Sendable {
         let left = try Leaving(directory: configuration.directory, replica: replica).leave(keep, now: SystemClock.now)
         driver.membershipChanged()
         return .leaving(left)
+      case .compact(let keep):
+        try rounds.declareSleepers()
+        let facts = try Compacting(replica: replica).compact(keepMilliseconds: keep, now: SystemClock.now)
+        driver.logChanged()
+        return .compaction(facts)
       case .rename(let word, let name): return try administer { try $0.rename(word, to: name, now: SystemClock.now) }
       }
     } catch let error as NodeError {

@@ -19,6 +19,9 @@ final class RecurringPoster {
   /// The series that were looked through last, and on which day: only a change of these makes anything due.
   private var planned: (day: CalendarDay, series: [ShownRecord])?
 
+  /// Whether the log has said that a restore is waited out.
+  private var saidThatItWaits = false
+
   /// How often a look is taken, in ticks of a second; a change shows within the 20 s of the contract.
   private static let pauseTicks = 5
 
@@ -33,7 +36,13 @@ final class RecurringPoster {
     ticks += 1
     guard ticks % Self.pauseTicks == 1, mayWrite, let today = SystemClock.today else { return }
     do {
-      if try !mustCatchUp() { try post(today) }
+      guard try !mustCatchUp() else {
+        if !saidThatItWaits { log.note("recurring payments wait for the first sync after a restore", [:]) }
+        saidThatItWaits = true
+        return
+      }
+      saidThatItWaits = false
+      try post(today)
     } catch {
       // Another program may hold the file, or the disk be full: status says so, and the next look tries again.
       (seen, planned) = (nil, nil)

@@ -58,6 +58,7 @@ package struct StatusJudge {
     judgeChanges(unacknowledged: unacknowledged)
     judgeHiddenTwins()
     judgeCopies()
+    judgeCompaction()
     let worst = findings.filter { $0.severity != Self.information }.max { Self.rank($0) < Self.rank($1) }
     let verdict = worst.flatMap { StatusReport.Verdict(rawValue: $0.severity) } ?? .inSync
     let own = facts.membership.devices[facts.identity.device]

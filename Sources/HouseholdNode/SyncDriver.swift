@@ -133,6 +133,9 @@ final class SyncDriver: @unchecked Sendable {
     onMembership()
   }
 
+  /// Tells the engine that something was sealed here, or that the log was compacted.
+  func logChanged() { handle(.localChanges) }
+
   /// The share's key for other owners' devices that lack it; nil where this device is no owner's.
   func setShareKey(_ key: [UInt8]?) { engine.shareKey = key }
 
@@ -327,6 +330,7 @@ final class SyncDriver: @unchecked Sendable {
         connected: session?.isInUse ?? false, through: relayed[device]?.description,
         address: link?.address.description,
         missingHere: session?.received.excess(over: received) ?? 0, synced: session?.isSynced ?? false,
+        caughtUp: session?.isCaughtUp ?? false,
         contact: contact, diverged: diverged.contains(device), cloned: clones.contains(device))
     }
     return peers
@@ -339,6 +343,14 @@ final class SyncDriver: @unchecked Sendable {
     }
     return Set(starts.filter { $0.value.count > 1 }.keys)
   }
+
+  /// How far the clocks of the devices that are connected now are from ours, without one of them.
+  func clockOffsets(except device: DeviceID) -> [Int64] {
+    engine.peers.filter { $0.device != device && $0.isInUse }.compactMap(\.clockOffsetMilliseconds)
+  }
+
+  /// Whether the device is connected to us, or to one that we are connected to.
+  func isThere(_ device: DeviceID) -> Bool { isConnected(device) || engine.relayed[device] != nil }
 
   /// Says goodbye to all peers; nothing is taken in afterwards.
   func stop() {
@@ -353,42 +365,4 @@ final class SyncDriver: @unchecked Sendable {
   }
 
   private func short(_ device: DeviceID) -> String { String(device.description.prefix(8)) }
-}
-
-/// Brings what happens on links, which is told on their thread, to the replica's thread.
-final class LinkMailbox: LinkOwner {
-  private let driver: SyncDriver
-  private let pairing: PairingHost
-
-  init(driver: SyncDriver, pairing: PairingHost) {
-    self.driver = driver
-    self.pairing = pairing
-  }
-
-  func linkOpened(_ link: Link, identity: LinkIdentity) {
-    driver.loop.submit { [driver, pairing] in
-      switch identity.application {
-      case .household: driver.opened(link, identity: identity)
-      case .pairing: pairing.opened(link, identity: identity)
-      }
-    }
-  }
-
-  func linkReceived(_ link: Link, message: InboundMessage) {
-    driver.loop.submit { [driver, pairing] in
-      switch link.identity?.application {
-      case .pairing: pairing.received(link, message)
-      case .household, nil: driver.received(link, message)
-      }
-    }
-  }
-
-  func linkClosed(_ link: Link, reason: LinkCloseReason) {
-    driver.loop.submit { [driver, pairing] in
-      switch link.identity?.application {
-      case .pairing: pairing.closed(link)
-      case .household, nil: driver.closed(link, reason: reason)
-      }
-    }
-  }
 }

@@ -96,8 +96,8 @@ package enum Limits {
   package static let membersInPreview = 64
   /// The wrong tries that lock an invitation.
   package static let wrongTries = 3
-  /// The most vector entries in a control frame: 25 bytes each, so they fit whatever their values are.
-  package static let vectorEntriesPerControlFrame = 2048
+  /// The most vector entries in a control frame: with their hashes 33 bytes each, so they fit whatever their values are.
+  package static let vectorEntriesPerControlFrame = 1900
   /// The size that one part of a membership answer aims at, in bytes: with one largest entry it fits into a message.
   package static let membershipPartBytes = 1 << 20
   /// The most devices that one message tells of: more than a household has, and as many as there are links.
@@ -108,6 +108,9 @@ package enum Limits {
   package static let beaconsPerSecond = 50
   /// The most addresses that beacons have told of one device, the newest.
   package static let foundAddresses = 4
+  /// The pages of a snapshot, packed, that are kept in memory while they are put in place as they come, in bytes; larger
+  /// snapshots are staged in the file, so that they can be resumed.
+  package static let directSnapshotBytes = 16 << 20
   /// The longest cursor of a snapshot, in bytes: a table, a key of the longest kind, and some.
   package static let cursorBytes = 4096
   /// The changesets that one question for a fork names: three questions find it among a quarter of a million.
@@ -124,6 +127,9 @@ package enum Limits {
   /// The most changesets received and waiting for what they depend on.
   package static let waitingChangesets = 100_000
 
+  /// The most deleted records that lose their values in one go: everyone else waits for the transaction meanwhile.
+  package static let emptiedAtOnce = 20_000
+
   /// The most attention items that one status names; the others are counted.
   package static let attentionShown = 20
 
@@ -131,6 +137,8 @@ package enum Limits {
 
   /// The most fields of one line of a bank's CSV file: real ones have a few dozen, a wrong separator makes thousands.
   package static let importColumns = 1024
+  /// The cache of SQLite's pages while an import or a series writes, in KiB: the pages of 100,000 transactions.
+  package static let generationCacheKiB = 32 << 10
   /// The largest file that is imported, in bytes: decades of a bank's statements; it is read whole.
   package static let importBytes = 256 << 20
   /// The most lines of one file that may be no CSV before it is given up: each may be read again up to the next.

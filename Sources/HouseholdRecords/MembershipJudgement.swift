@@ -50,6 +50,7 @@ struct MembershipJudgement {
   var losses: [Loss] = []
   /// What took the right to write from someone.
   var withdrawals: [Withdrawal] = []
+  var dormancies: [AcceptedDormancy] = []
   var namesGiven = 0
 
   init(graph: MembershipGraph, overtaken: Set<Int>) {

@@ -42,6 +42,10 @@ extension MembershipJudgement {
     case .dormancy(let dormancy):
       guard let current = devices[dormancy.device]?.current, current.belongs else { return false }
       setState(dormancy.isDormant ? .dormant : .active, of: dormancy.device, by: act.entry)
+      if dormancy.isDormant {
+        dormancies.append(
+          AcceptedDormancy(entry: act.entry, device: dormancy.device, confirmed: dormancy.confirmed))
+      }
       return true
     }
   }
@@ -173,7 +177,9 @@ extension MembershipJudgement {
   private mutating func withdraw(
     _ subject: MembershipEntry.Subject, _ cutoffs: [MembershipEntry.Cutoffs], _ act: Act
   ) {
-    withdrawals.append(Withdrawal(entry: act.entry, author: act.member, subject: subject, cutoffs: cutoffs))
+    withdrawals.append(
+      Withdrawal(
+        entry: act.entry, author: act.member, device: act.device, subject: subject, cutoffs: cutoffs))
   }
 
   /// Whether an owner with a device would be left.

@@ -46,6 +46,8 @@ package enum CellValue: Hashable, Sendable {
 package enum CellName {
   /// No field has an empty name.
   package static let alive = ""
+  /// Marks a dead record whose values were forgotten; no field has this name either.
+  package static let emptied = "sync_emptied"
 }
 
 /// Tells which changesets an author had seen.
@@ -91,6 +93,7 @@ package enum MergeRule {
   /// Persons' writes go before weak ones, a deletion before a concurrent life, then the strategy decides, then the
   /// greatest (stamp, replica, seq). Values are never compared to break a tie.
   package static func winner(of maximal: [Write], life: UInt64, strategy: MergeStrategy = .merge) -> Write? {
+    if maximal.count == 1 { return maximal[0].life == life ? maximal[0] : nil }
     var candidates = maximal.filter { $0.life == life }
     if candidates.contains(where: { !$0.isWeak }) { candidates.removeAll(where: \.isWeak) }
     if candidates.contains(where: { $0.value == .alive(false) }) {

@@ -28,15 +28,16 @@ package struct OwnedRows: Hashable, Sendable {
 
   /// The set of these rows; of two with one id the first counts.
   package init(_ rows: [(id: String, values: [String: FieldValue])]) {
-    var names: Set<String> = []
-    for row in rows { for (name, value) in row.values where !value.isNull { names.insert(name) } }
-    let fields = names.sorted { $0.isBefore($1) }
-    var list: [Row] = []
-    for row in rows.sorted(by: { $0.id.isBefore($1.id) }) where list.last?.id.hasSameBytes(as: row.id) != true {
-      list.append(Row(id: row.id, values: fields.map { row.values[$0] ?? .null }))
+    var kept: [(id: String, values: [String: FieldValue])] = []
+    for row in rows.sorted(by: { $0.id.isBefore($1.id) }) where kept.last?.id.hasSameBytes(as: row.id) != true {
+      kept.append(row)
     }
+    // A field that only a left out row has is none of the set's.
+    var names: Set<String> = []
+    for row in kept { for (name, value) in row.values where !value.isNull { names.insert(name) } }
+    let fields = names.sorted { $0.isBefore($1) }
     self.fields = fields
-    self.rows = list
+    self.rows = kept.map { row in Row(id: row.id, values: fields.map { row.values[$0] ?? .null }) }
   }
 
   /// Whether the set has no rows.

@@ -8,7 +8,7 @@ package struct RecordState: Hashable, Sendable {
   package init(cells: [String: [Write]] = [:]) { self.cells = cells }
 
   /// The record's greatest life; 0 if it never lived as far as is known here.
-  package var life: UInt64 { cells[CellName.alive]?.map(\.life).max() ?? 0 }
+  package var life: UInt64 { cells[CellName.alive]?.reduce(0) { max($0, $1.life) } ?? 0 }
 
   /// Whether the record shows. No alive write means not alive: never a fragment (D9).
   package var isAlive: Bool {
@@ -19,6 +19,15 @@ package struct RecordState: Hashable, Sendable {
   /// The write that decides the cell now; nil shows as null.
   package func winner(of cell: String, strategy: MergeStrategy = .merge) -> Write? {
     MergeRule.winner(of: cells[cell] ?? [], life: life, strategy: strategy)
+  }
+
+  /// The write that decides each cell now.
+  package func winners(strategy: (String) -> MergeStrategy) -> [String: Write] {
+    let life = life
+    var winners: [String: Write] = [:]
+    winners.reserveCapacity(cells.count)
+    for (cell, writes) in cells { winners[cell] = MergeRule.winner(of: writes, life: life, strategy: strategy(cell)) }
+    return winners
   }
 
   /// Merges one write; the order in which writes come does not matter.

@@ -18,6 +18,8 @@ package protocol RecordStore: AnyObject {
   func vectors() throws -> StoreVectors
   /// For every replica in the received vector the beginning of the hash of that changeset.
   func receivedDependencies() throws -> [Dependency]
+  /// The same for any changesets that are stored here; those of which the hash is not known are left out.
+  func dependencies(on vector: VersionVector) throws -> [Dependency]
   /// The position after the newest changeset.
   func logEnd() throws -> LogPosition
   /// Changesets stored after `position`, in this log's order, leaving out what `known` counts.
@@ -93,8 +95,11 @@ package protocol RecordStore: AnyObject {
   var needsSnapshot: Bool { get throws }
   /// How far a snapshot has been received, if one was begun.
   func snapshotProgress() throws -> SnapshotProgress?
-  /// Stores one page, durable when it returns; the page after the last one that was stored, or the first of a new one.
+  /// Takes one page: the one after the last that was taken, or the first of a new snapshot. Nothing shows of it yet, and
+  /// what a kill makes it lose is asked for again.
   func stage(_ page: SnapshotPage, of id: SnapshotID) throws
+  /// Tells that it is so late: called every second, and before a page of a snapshot is staged.
+  func timePassed(_ now: Instant) throws
   /// Puts the complete snapshot in place, in one transaction, and remembers where the log of `peer` goes on.
   func adoptSnapshot(_ id: SnapshotID, from peer: DeviceID, token: ChangeToken, now: Instant) throws
 }
@@ -169,14 +174,19 @@ package struct Reception: Sendable {
   package var vectors: StoreVectors
   /// Whether local edits were sealed on this occasion.
   package var sealed: Bool
+  /// What was in the batch, new here or not, by the names that are in use here now: the sender has it.
+  package var reached: VersionVector
   /// Whether a replica turned out to have branches: names may mean something else than before (D4).
   package var forked: Bool
 
-  package init(stored: Int, applied: Int, vectors: StoreVectors, sealed: Bool, forked: Bool = false) {
+  package init(
+    stored: Int, applied: Int, vectors: StoreVectors, sealed: Bool, reached: VersionVector, forked: Bool = false
+  ) {
     self.stored = stored
     self.applied = applied
     self.vectors = vectors
     self.sealed = sealed
+    self.reached = reached
     self.forked = forked
   }
 }

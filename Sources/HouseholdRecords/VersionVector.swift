@@ -27,9 +27,17 @@ package struct VersionVector: Hashable, Sendable {
   /// Whether everything that `other` counts is counted here.
   package func covers(_ other: Self) -> Bool { other.entries.allSatisfy { self[$0.key] >= $0.value } }
 
+  /// Counts everything up to this changeset.
+  package mutating func count(_ name: ChangesetName) { self[name.replica] = max(self[name.replica], name.sequence) }
+
   /// Takes the greater seq of each replica.
   package mutating func merge(_ other: Self) {
     entries.merge(other.entries) { max($0, $1) }
+  }
+
+  /// What both count.
+  package func common(with other: Self) -> Self {
+    Self(entries.reduce(into: [:]) { $0[$1.key] = min($1.value, other[$1.key]) })
   }
 
   /// How many changesets are counted here and not in `other`.

@@ -7,19 +7,22 @@ package struct WriteRights: Sendable {
   private let members: [MemberID: MemberRegister]
   private let devices: [DeviceID: DeviceRegister]
   private let withdrawals: [Withdrawal]
+  private let dormancies: [AcceptedDormancy]
 
   init(_ judgement: MembershipJudgement) {
     graph = judgement.graph
     members = judgement.members
     devices = judgement.devices
     withdrawals = judgement.withdrawals
+    dormancies = judgement.dormancies
   }
 
   /// The seq after which changesets of the replica are rejected whatever they name; nil if nothing bounds it.
   ///
   /// An entry that takes the right to write binds only replicas that were begun without knowing it; of several such
   /// entries the greatest seq counts, and a replica that an entry does not name has 0. What a member says of himself
-  /// (`leave`) counts only where no other member's entry binds: nobody may answer his removal with a higher number.
+  /// (`leave`) counts only where no other member's entry binds: nobody may answer his removal with a higher number. An
+  /// author who was asleep, and did not know, had at least what he had confirmed before (D9).
   ///
   /// - Parameter heads: the membership heads of the replica's first changeset.
   package func cutoff(of replica: ReplicaID, device: DeviceID, begunAt heads: [EntryHash]) -> UInt64? {
@@ -28,7 +31,7 @@ package struct WriteRights: Sendable {
     var byOneself: UInt64?
     for withdrawal in withdrawals where withdrawal.concerns(device, of: known.member) {
       if hasSeen(heads, withdrawal.entry) { continue }
-      let sequence = withdrawal.cutoffs[device]?[replica] ?? 0
+      let sequence = max(withdrawal.cutoffs[device]?[replica] ?? 0, floor(of: withdrawal, replica))
       if withdrawal.author == known.member {
         byOneself = max(byOneself ?? 0, sequence)
       } else {
@@ -36,6 +39,15 @@ package struct WriteRights: Sendable {
       }
     }
     return byOthers ?? byOneself
+  }
+
+  /// What the author of an entry surely had: others may have compacted as much while he slept.
+  private func floor(of withdrawal: Withdrawal, _ replica: ReplicaID) -> UInt64 {
+    dormancies.filter {
+      $0.device == withdrawal.device && !graph.saw(withdrawal.entry, $0.entry)
+        && !graph.saw($0.entry, withdrawal.entry)
+    }
+    .map { $0.confirmed[replica] }.max() ?? 0
   }
 
   /// Whether the device had the right to write, in what these heads had seen.
@@ -86,17 +98,20 @@ package struct WriteRights: Sendable {
 struct Withdrawal {
   /// The number of the entry.
   let entry: Int
-  /// Who wrote it.
+  /// Who wrote it, and with which device.
   let author: MemberID
+  let device: DeviceID
   let subject: MembershipEntry.Subject
   /// By device; one that is not named has nothing.
   let cutoffs: [DeviceID: VersionVector]
 
   init(
-    entry: Int, author: MemberID, subject: MembershipEntry.Subject, cutoffs: [MembershipEntry.Cutoffs]
+    entry: Int, author: MemberID, device: DeviceID, subject: MembershipEntry.Subject,
+    cutoffs: [MembershipEntry.Cutoffs]
   ) {
     self.entry = entry
     self.author = author
+    self.device = device
     self.subject = subject
     self.cutoffs = Dictionary(cutoffs.map { ($0.device, $0.through) }) { first, _ in first }
   }
@@ -107,6 +122,15 @@ struct Withdrawal {
     case .device(let whose): whose == device
     }
   }
+}
+
+/// An accepted entry that says that a device sleeps.
+struct AcceptedDormancy {
+  /// The number of the entry.
+  let entry: Int
+  let device: DeviceID
+  /// What the device had confirmed by then.
+  let confirmed: VersionVector
 }
 
 extension MembershipState {

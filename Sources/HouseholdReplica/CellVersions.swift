@@ -201,36 +201,38 @@ enum CellVersions {
     repoint: ([FieldValue]) -> [FieldValue] = { $0 }
   ) throws -> (stored: StoredRecord, row: [FieldValue]?) {
     let life = state.life
-    let alive = state.winner(of: CellName.alive)
+    let winners = state.winners { table?.cell($0)?.strategy ?? .merge }
+    let alive = winners[CellName.alive]
     let isAlive = alive?.value == .alive(true)
+    var state = state
+    // A new life has all its values.
+    if isAlive { state.cells[CellName.emptied] = nil }
     let last = alive ?? state.cells.values.joined().max { ($0.stamp, $0.name) < ($1.stamp, $1.name) }
     guard let last else { throw ReplicaError(.other, "A record without any write cannot be stored.") }
-    let modified = lastShown(of: state, table: table) ?? last
+    // The greatest of the winning writes is what people call the last change.
+    let modified = winners.values.max { ($0.stamp, $0.name) < ($1.stamp, $1.name) } ?? last
     var stored = StoredRecord(
       writer: try names.number(of: last.name), modified: try names.number(of: modified.name),
       flags: last.isWeak ? StoredRecord.weakFlag : 0, life: life, isAlive: isAlive, cells: nil)
     var row: [FieldValue]?
     if isAlive, let table {
-      let own = shownRow(of: state, table: table, flags: &stored.flags)
+      let own = shownRow(of: winners, table: table, flags: &stored.flags)
       row = isApart ? nil : repoint(own)
     }
     stored.cells = try writeCells(
-      of: state, table: table, row: row, writer: last, stored: stored, names: names)
+      of: state, winners: winners, table: table, row: row, writer: last, stored: stored, names: names)
     return (stored, row)
-  }
-
-  /// The greatest of the winning writes: what people call the last change.
-  private static func lastShown(of state: RecordState, table: TypeTable?) -> Write? {
-    state.cells.keys.compactMap { cell in
-      state.winner(of: cell, strategy: table?.cell(cell)?.strategy ?? .merge)
-    }.max { ($0.stamp, $0.name) < ($1.stamp, $1.name) }
   }
 
   /// The values of the winners, in the order of the fields.
   static func shownRow(of state: RecordState, table: TypeTable, flags: inout Int64) -> [FieldValue] {
+    shownRow(of: state.winners { table.cell($0)?.strategy ?? .merge }, table: table, flags: &flags)
+  }
+
+  private static func shownRow(of winners: [String: Write], table: TypeTable, flags: inout Int64) -> [FieldValue] {
     var row = [FieldValue](repeating: .null, count: table.fieldNames.count)
     for cell in table.cells {
-      guard let winner = state.winner(of: cell.name, strategy: cell.strategy) else { continue }
+      guard let winner = winners[cell.name] else { continue }
       for (index, value) in zip(cell.fields, winner.value.values) {
         if table.fits(value, field: index) {
           row[index] = value
@@ -244,27 +246,25 @@ enum CellVersions {
 
   /// The winner of a cell, if the row shows just its values.
   private static func shown(
-    in row: [FieldValue]?, _ name: String, of state: RecordState, _ table: TypeTable?
+    in row: [FieldValue]?, _ name: String, of winners: [String: Write], _ table: TypeTable?
   ) -> Write? {
-    guard let row, let cell = table?.cell(name), let winner = state.winner(of: name, strategy: cell.strategy),
+    guard let row, let cell = table?.cell(name), let winner = winners[name],
       winner.value.values == cell.fields.map({ row[$0] })
     else { return nil }
     return winner
   }
 
   private static func writeCells(
-    of state: RecordState, table: TypeTable?, row: [FieldValue]?, writer: Write, stored: StoredRecord,
-    names: some WriterNames
+    of state: RecordState, winners: [String: Write], table: TypeTable?, row: [FieldValue]?, writer: Write,
+    stored: StoredRecord, names: some WriterNames
   ) throws -> [UInt8]? {
     let baseIsWeak = stored.flags & StoredRecord.weakFlag != 0
     var exceptions: [(name: String, writes: [Write], winner: Write?)] = []
-    let known = stored.isAlive ? (table?.cells.map(\.name) ?? []) : []
-    for cell in Set(state.cells.keys).union(known).sorted() {
-      let writes = state.cells[cell] ?? []
+    for (cell, writes) in state.cells {
       // The write whose values the row shows, so that they need not be kept a second time. The row of an owned type may be
       // another set's, so that no value of the record's own stands there.
       let isOwnRow = stored.flags & StoredRecord.quarantinedFlag == 0 && table?.owner == nil
-      let inRow = isOwnRow ? shown(in: row, cell, of: state, table) : nil
+      let inRow = isOwnRow ? shown(in: row, cell, of: winners, table) : nil
       if row != nil, writes.count == 1, writes[0].name == writer.name, writes[0].life == stored.life,
         cell == CellName.alive || inRow != nil,
         writes[0].isWeak == (baseIsWeak || cell != CellName.alive && writes[0].value.values.allSatisfy(\.isNull))
@@ -273,7 +273,12 @@ enum CellVersions {
       }
       exceptions.append((cell, writes, inRow))
     }
+    // A cell that nobody wrote is named too, so that it is not taken for the writer's.
+    for cell in stored.isAlive ? table?.cells ?? [] : [] where state.cells[cell.name] == nil {
+      exceptions.append((cell.name, [], nil))
+    }
     if exceptions.isEmpty { return nil }
+    exceptions.sort { $0.name < $1.name }
     var out = ByteWriter()
     out.varint(exceptions.count)
     for exception in exceptions {

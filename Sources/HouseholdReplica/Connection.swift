@@ -72,6 +72,12 @@ internal import HouseholdRecords
     unsafe sqlite3_close_v2(handle)
   }
 
+  /// Gives a cache that was made larger for one transaction back to the system.
+  func shrinkCache() {
+    unsafe sqlite3_exec(handle, "PRAGMA cache_size = -2000", nil, nil, nil)
+    unsafe sqlite3_db_release_memory(handle)
+  }
+
   /// Runs statements that give no rows.
   func execute(_ sql: String) throws {
     let code = unsafe sqlite3_exec(handle, sql, nil, nil, nil)
@@ -151,6 +157,30 @@ internal import HouseholdRecords
       unsafe sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
       throw error
     }
+  }
+
+  /// Begins a write transaction that `commit` or `rollBack` ends; transactions in between become part of it.
+  func begin() throws {
+    precondition(!isInTransaction, "a connection has one transaction at a time")
+    try execute("BEGIN IMMEDIATE")
+    isInTransaction = true
+  }
+
+  /// Makes everything since `begin` durable; if that fails nothing of it happened.
+  func commit() throws {
+    isInTransaction = false
+    do {
+      try execute("COMMIT")
+    } catch {
+      unsafe sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
+      throw error
+    }
+  }
+
+  /// Undoes everything since `begin`.
+  func rollBack() {
+    isInTransaction = false
+    unsafe sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
   }
 
   /// Gives back what a large piece of work took: a node is idle most of the time, and its memory is others' then.

@@ -35,10 +35,19 @@ package final class RecordAccess {
   /// Who belonged, and who might write, when this was opened.
   let membership: MembershipState
   let rights: WriteRights
+  /// Kept for as long as the connection goes through it.
+  private let fileSystem: ClockedFileSystem?
 
   /// Opens the replica beside whoever else has it open.
-  package init(path: String, readOnly: Bool, cryptography: any Cryptography) throws {
-    connection = try readOnly ? Connection.reader(path: path) : Connection(path: path, mode: .readWrite)
+  ///
+  /// - Parameter fileSystem: whose clock tells when something was written; nil for the machine's.
+  package init(
+    path: String, readOnly: Bool, cryptography: any Cryptography, fileSystem: ClockedFileSystem? = nil
+  ) throws {
+    self.fileSystem = fileSystem
+    connection =
+      try readOnly
+      ? Connection.reader(path: path) : Connection(path: fileSystem?.path(path) ?? path, mode: .readWrite)
     guard try connection.integer("PRAGMA application_id") == EngineTables.applicationID else {
       throw ReplicaError(.notAReplica, "\(path) is not a household replica.")
     }
@@ -173,8 +182,13 @@ package final class RecordAccess {
   }
 
   /// Marks what was captured since `body` began as generated, so that anything a person writes goes before it.
+  ///
+  /// Ids of generated records follow no order, so a large import touches every page again and again: it gets a cache that
+  /// holds them, and each page is written once.
   package func generating<Result>(_ body: () throws -> Result) throws -> Result {
-    try transaction {
+    try connection.execute("PRAGMA cache_size = -\(Limits.generationCacheKiB)")
+    defer { connection.shrinkCache() }
+    return try transaction {
       let last = try connection.integer("SELECT max(number) FROM sync_outbox") ?? 0
       let result = try body()
       try connection.run("UPDATE sync_outbox SET weak = 1 WHERE number > ?", .integer(last))

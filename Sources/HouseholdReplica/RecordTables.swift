@@ -34,6 +34,7 @@ final class TypeTable {
   let prefersOwners: Bool
   private let storages: [SchemaTables.Storage]
   private let indices: [String: Int]
+  private let cellIndices: [String: Int]
   let selectSQL: String
   let upsertSQL: String
   let deleteSQL: String
@@ -58,6 +59,7 @@ final class TypeTable {
         name: fields[0], fields: fields.compactMap { indices[$0] },
         strategy: MergeStrategy(rawValue: type.strategies[fields[0]] ?? type.strategy) ?? .merge)
     }
+    cellIndices = Dictionary(cells.enumerated().map { ($1.name, $0) }) { first, _ in first }
     prefersOwners = cells.contains { $0.strategy == .ownerWins }
     let table = SchemaTables.quoted(type.name)
     let columns = fieldNames.map(SchemaTables.quoted)
@@ -75,7 +77,7 @@ final class TypeTable {
   func index(of field: String) -> Int? { indices[field] }
 
   /// The cell of this name; nil if the schema here does not know it.
-  func cell(_ name: String) -> Cell? { cells.first { $0.name == name } }
+  func cell(_ name: String) -> Cell? { cellIndices[name].map { cells[$0] } }
 
   /// Whether the column can hold the value: what does not fit is kept, and not shown (R3: quarantined).
   func fits(_ value: FieldValue, field index: Int) -> Bool {

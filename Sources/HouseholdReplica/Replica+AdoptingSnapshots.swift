@@ -7,6 +7,7 @@ extension Replica {
   }
 
   package func snapshotProgress() throws -> SnapshotProgress? {
+    if let directAdoption { return directAdoption.progress }
     let statement = try connection.statement(
       "SELECT snapshot, cursor, is_last FROM sync_snapshot_page ORDER BY number DESC LIMIT 1")
     defer { statement.reset() }
@@ -15,6 +16,11 @@ extension Replica {
   }
 
   package func stage(_ page: SnapshotPage, of id: SnapshotID) throws {
+    if try !adoptDirectly(page, of: id) { try keep(page, of: id) }
+  }
+
+  /// Keeps a page beside the live tables until all are there.
+  func keep(_ page: SnapshotPage, of id: SnapshotID) throws {
     // A page that is lost in a power cut is asked for again: it need not be on the disk before it is counted.
     try connection.execute("PRAGMA synchronous = NORMAL")
     defer { restoreDurability() }
@@ -35,58 +41,66 @@ extension Replica {
   }
 
   package func adoptSnapshot(_ id: SnapshotID, from peer: DeviceID, token: ChangeToken, now: Instant) throws {
-    do {
-      try write {
-        _ = try sealInTransaction(now: now)
-        grafts = [:]
-        try adoptPages(of: id)
-        grafts = [:]
-        try settleForks()
-        try facts.set(.needsSnapshot, .integer(0))
-        try readmit(since: nil)
-        try setToken(token, of: peer)
-        _ = try applyReady()
-        try readDuplicatesAgain()
-        _ = try sealInTransaction(now: now)
+    if try !finishDirectly(id, from: peer, token: token, now: now) {
+      do {
+        try write {
+          _ = try sealInTransaction(now: now)
+          try adoptPages(of: id)
+          try finishAdoption(from: peer, token: token, now: now)
+        }
+      } catch let violation as Violation {
+        // What contradicts itself is not kept: the next attempt starts from the first page.
+        try write { try connection.run("DELETE FROM sync_snapshot_page") }
+        throw violation
       }
-    } catch let violation as Violation {
-      // What contradicts itself is not kept: the next attempt starts from the first page.
-      try write { try connection.run("DELETE FROM sync_snapshot_page") }
-      throw violation
     }
     hasForked = false
     digestCache = nil
     connection.releaseMemory()
   }
 
+  /// What follows from the records that have just been put in place.
+  func finishAdoption(from peer: DeviceID, token: ChangeToken, now: Instant) throws {
+    grafts = [:]
+    try settleForks()
+    try facts.set(.needsSnapshot, .integer(0))
+    try readmit(since: nil)
+    try setToken(token, of: peer)
+    _ = try applyReady()
+    try readDuplicatesAgain()
+    _ = try sealInTransaction(now: now)
+  }
+
   private func adoptPages(of id: SnapshotID) throws {
     guard let progress = try snapshotProgress(), progress.id == id, progress.isComplete else {
       throw ReplicaError(.other, "The snapshot \(id) is not complete.")
     }
+    var pages = AdoptedPages()
     var number: Int64 = 0
-    var header: SnapshotHeader?
     while let next = try nextPage(after: number) {
       number = next.number
-      let content: SnapshotContent
-      do {
-        content = try SnapshotEncoding.decode(
-          Compression.unpack(next.content, limit: SnapshotEncoding.pageLimit))
-      } catch {
-        throw Violation(error, in: "a snapshot page")
-      }
-      switch content {
-      case .header(let first):
-        guard header == nil else { throw Violation(.badSnapshot, "A snapshot has two first pages.") }
-        header = first
-        try adopt(first)
-      case .rows(let page):
-        guard header != nil else { throw Violation(.badSnapshot, "A snapshot does not begin with its first page.") }
-        try adopt(page)
-      }
+      try adopt(page: next.content, into: &pages)
       // At once, so that the records take the place of their pages in the file instead of making it longer.
       try connection.run("DELETE FROM sync_snapshot_page WHERE number = ?", .integer(number))
     }
-    guard header != nil else { throw Violation(.badSnapshot, "A snapshot has no first page.") }
+    try pages.requireHeader()
+  }
+
+  /// Puts the contents of one page in place; pages come in order.
+  func adopt(page bytes: [UInt8], into pages: inout AdoptedPages) throws {
+    let content: SnapshotContent
+    do {
+      content = try SnapshotEncoding.decode(Compression.unpack(bytes, limit: SnapshotEncoding.pageLimit))
+    } catch {
+      throw Violation(error, in: "a snapshot page")
+    }
+    try pages.check(content)
+    switch content {
+    case .header(let header):
+      grafts = [:]
+      try adopt(header)
+    case .rows(let page): try adopt(page)
+    }
   }
 
   private func nextPage(after number: Int64) throws -> (number: Int64, content: [UInt8])? {
@@ -159,21 +173,21 @@ extension Replica {
     }
     let numbers = try page.shapes.map { try registry.number(of: $0.type, on: connection) }
     let tables = numbers.map { registry[$0] }
-    for (shape, table) in zip(page.shapes, tables) where shape.fields != (table?.fieldNames ?? []) {
-      throw Violation(
-        .badSnapshot, "The snapshot knows other fields of \(shape.type) than this device; update household here.")
-    }
+    let widths = try zip(page.shapes, tables).map { try Self.widening($0, to: $1) }
     let insertion = try StoredRecord.insertion(on: connection)
     let writings = try tables.map { try $0.map { try connection.statement($0.upsertSQL) } }
     for row in page.rows {
       let number = numbers[row.shape]
       let table = tables[row.shape]
-      if let table { try check(row, fits: table) }
+      let hasRow = row.flags & SnapshotRow.Flag.row != 0
+      let widening = hasRow ? widths[row.shape] : nil
+      let values = widening.map { $0.map { index in index.map { row.row[$0] } ?? .null } } ?? row.row
+      if let table { try check(values, fits: table) }
       let stored = StoredRecord(
         writer: known[row.writer].position, modified: known[row.modified].position, flags: Self.storedFlags(row.flags),
         life: row.life, isAlive: row.flags & SnapshotRow.Flag.alive != 0,
         cells: try row.cells.map { try CellVersions.renumber($0, from: names, to: self) })
-      let shown = row.flags & SnapshotRow.Flag.row != 0 ? row.row : nil
+      let shown = hasRow ? values : nil
       if !grafts.isEmpty, stored.cells != nil {
         // The server has put the writes into the order of its names, and on a tie they decide what shows.
         try mergeRenamed(stored, shown: shown, of: RecordPlace(type: number, id: row.id), table: table)
@@ -190,8 +204,19 @@ extension Replica {
     }
   }
 
-  private func check(_ row: SnapshotRow, fits table: TypeTable) throws {
-    for index in row.row.indices where !table.fits(row.row[index], field: index) {
+  /// Where the fields of a table are on a page that was made before the schema grew; nil if they are the same.
+  private static func widening(_ shape: Shape, to table: TypeTable?) throws -> [Int?]? {
+    let fields = table?.fieldNames ?? []
+    if shape.fields == fields { return nil }
+    guard shape.fields.allSatisfy(fields.contains) else {
+      throw Violation(
+        .badSnapshot, "The snapshot knows other fields of \(shape.type) than this device; update household here.")
+    }
+    return fields.map { shape.fields.firstIndex(of: $0) }
+  }
+
+  private func check(_ row: [FieldValue], fits table: TypeTable) throws {
+    for index in row.indices where !table.fits(row[index], field: index) {
       throw Violation(.badSnapshot, "The snapshot shows a value of the wrong kind in \(table.type.name).")
     }
   }
@@ -213,5 +238,24 @@ extension Replica {
     try state.merge(try CellVersions.decode(theirs, row: shown, table: table, names: self), coverage: self)
     try store(
       state, of: RecordPlace(type: type, id: id), table: table, shownBefore: row, earlierFlags: ours.flags)
+  }
+}
+
+/// What has been put in place of a snapshot: its first page comes once, before all others.
+struct AdoptedPages {
+  private var hasHeader = false
+
+  mutating func check(_ content: SnapshotContent) throws {
+    switch content {
+    case .header:
+      guard !hasHeader else { throw Violation(.badSnapshot, "A snapshot has two first pages.") }
+      hasHeader = true
+    case .rows:
+      guard hasHeader else { throw Violation(.badSnapshot, "A snapshot does not begin with its first page.") }
+    }
+  }
+
+  func requireHeader() throws {
+    guard hasHeader else { throw Violation(.badSnapshot, "A snapshot has no first page.") }
   }
 }

@@ -15,30 +15,39 @@ extension Replica {
     var isFork = false
   }
 
-  /// Finds the changeset's place; nil if it is here already.
-  func place(of changeset: Changeset, hash: ChangesetHash) throws -> Place? {
+  /// Whether a changeset is here.
+  enum Finding {
+    case here(ChangesetName)
+    /// It is counted, or comes by snapshot, and nothing more can be said of it.
+    case beyond
+    /// It is new here and follows on this.
+    case after(Place)
+  }
+
+  /// Finds the changeset, or its place.
+  func place(of changeset: Changeset, hash: ChangesetHash) throws -> Finding {
     let (root, sequence) = (changeset.name.replica, changeset.name.sequence)
     guard let known = replicas[root], known.root == root else {
-      return Place(entry: try replicaEntry(of: changeset))
+      return .after(Place(entry: try replicaEntry(of: changeset)))
     }
-    if try isBeyondForgotten(changeset.name, known) { return nil }
+    if try isBeyondForgotten(changeset.name, known) { return .beyond }
     let tree = replicas.tree(of: root)
     for entry in tree where entry.holds(sequence) {
-      guard let header = try log.header(of: ChangesetName(replica: entry.id, sequence: sequence), replicas: replicas)
-      else {
+      let name = ChangesetName(replica: entry.id, sequence: sequence)
+      guard let header = try log.header(of: name, replicas: replicas) else {
         // Counted, and not known one by one any more: nothing tells it from another branch's.
-        if tree.count == 1 { return nil }
+        if tree.count == 1 { return .beyond }
         continue
       }
-      if header.hash == hash { return nil }
+      if header.hash == hash { return .here(name) }
     }
-    if sequence == 1 { return Place(entry: known, isFork: known.received > 0) }
+    if sequence == 1 { return .after(Place(entry: known, isFork: known.received > 0)) }
     for entry in tree where entry.holds(sequence - 1) {
       let name = ChangesetName(replica: entry.id, sequence: sequence - 1)
       guard let previous = try log.header(of: name, replicas: replicas), previous.hash == changeset.previous else {
         continue
       }
-      return Place(entry: entry, previous: previous, isFork: entry.received >= sequence)
+      return .after(Place(entry: entry, previous: previous, isFork: entry.received >= sequence))
     }
     throw Violation(
       .otherBranch, "Changeset \(changeset.name) follows on one that is not here; the session starts anew.")
@@ -52,6 +61,8 @@ extension Replica {
     guard let kept = try log.header(of: next, replicas: replicas) else {
       throw Violation(.otherBranch, "The replica \(parent.id) has another branch, and its log is not kept so far back.")
     }
+    // A cutoff may have taken all of a branch that came by snapshot; its name is known and it begins anew.
+    if kept.hash < hash, let known = replicas[Self.name(ofBranch: hash)] { return known }
     var branch = parent
     branch.parent = parent.number
     branch.fork = fork
@@ -152,20 +163,7 @@ extension Replica {
 
   /// The changeset that a dependency names, whatever it is called here; nil if it is not here.
   func resolve(_ dependency: Dependency) throws -> ChangesetName? {
-    let entry = replicas[dependency.replica]
-    if let entry, entry.holds(dependency.sequence) {
-      let name = ChangesetName(replica: entry.id, sequence: dependency.sequence)
-      // One that is counted and not known one by one any more is taken by its name.
-      guard let header = try log.header(of: name, replicas: replicas) else { return name }
-      if header.hash.prefix == dependency.hashPrefix { return name }
-    }
-    // Where nothing has branches and the name is known, there is nothing else to look at.
-    guard entry == nil || !replicas.forked.isEmpty else { return nil }
-    for other in replicas.sorted where other.holds(dependency.sequence) && other.id != dependency.replica {
-      let name = ChangesetName(replica: other.id, sequence: dependency.sequence)
-      if try log.header(of: name, replicas: replicas)?.hash.prefix == dependency.hashPrefix { return name }
-    }
-    return nil
+    try replicas.resolve(dependency, in: log)
   }
 
   /// Whether the first changeset is the second or one of its predecessors, also across a fork.

@@ -112,6 +112,8 @@ extension Replica {
     let decisions = try outbox.takeDecisions()
     for (text, decision) in decisions {
       guard let hash = Self.hash(text), let chain = try heldChain(hash) else { continue }
+      // The right may be gone since: then it is still to be decided.
+      if decision == .rejected && !membershipState.mayWrite(identity.device) { continue }
       var deleted: [RecordKey] = []
       if decision == .rejected {
         for header in chain {
@@ -168,6 +170,8 @@ extension Replica {
   /// Leaves a decision about a held changeset for the node; `shown` is the name that ``HeldChangeset`` shows.
   package func decide(_ shown: String, approving: Bool, now: Instant) throws {
     try write {
+      // Who rejects brings the deleted records back, and that is to write.
+      if !approving { try requireRightToWrite() }
       let headers = try held.compactMap { try log.header(of: $0, replicas: replicas) }
       guard let header = headers.first(where: { HeldChangeset.shownName($0.name) == shown }) else {
         throw ReplicaError(.notFound, "There is no held change \(shown).")

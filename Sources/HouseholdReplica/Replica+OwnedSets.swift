@@ -119,7 +119,7 @@ extension Replica {
   /// - Parameters:
   ///   - owner: whose set was just read.
   ///   - set: that set; whoever gives it judges it afterwards.
-  /// - Returns: whether more than one set or record claims the row.
+  /// - Returns: whether more than one set or record claims the row, or did: where it shows has changed.
   @discardableResult
   func settle(
     _ place: RecordPlace, by owner: RecordPlace? = nil, set: OwnedRows? = nil, sealedThrough number: Int64? = nil
@@ -152,13 +152,15 @@ extension Replica {
     }
     try write(
       row.map { duplicates.repointed($0, of: place.type) }, of: place, table: table, sealedThrough: number)
+    var hasChanged = false
     for claim in claims {
       let shows = winner.map { $0.owner.hasSameBytes(as: claim.owner) } ?? false
       if shows != claim.isShown {
+        hasChanged = true
         try mark(claim, of: place, shows: shows, owner: RecordPlace(type: ownership.number, id: claim.owner), by: owner)
       }
     }
-    return claims.count > 1 || !claims.isEmpty && own != nil
+    return claims.count > 1 || !claims.isEmpty && own != nil || hasChanged
   }
 
   private func write(

@@ -10,10 +10,17 @@ extension Replica {
       // Local edits first: they were made without having seen what comes now (faults 28).
       let sealed = try sealInTransaction(now: now)
       var fresh: [Int64: Changeset] = [:]
-      var stored = 0
+      var (stored, reached) = (0, VersionVector())
       for packed in changesets {
-        if let (position, changeset) = try store(packed, now: now) {
-          fresh[position] = changeset
+        let (signed, changeset) = try Self.unpack(packed)
+        let hash: ChangesetHash = cryptography.hashed(signed.bytes)
+        switch try place(of: changeset, hash: hash) {
+        case .here(let name): reached.count(name)
+        case .beyond: break
+        case .after(let place):
+          let header = try store(packed, signed, changeset, hash, at: place, now: now)
+          fresh[header.position] = changeset
+          reached.count(header.name)
           stored += 1
         }
       }
@@ -24,7 +31,8 @@ extension Replica {
       defer { hasForked = false }
       let found = try sealInTransaction(now: now)
       return Reception(
-        stored: stored, applied: applied, vectors: replicas.vectors, sealed: sealed || found, forked: hasForked)
+        stored: stored, applied: applied, vectors: replicas.vectors, sealed: sealed || found, reached: reached,
+        forked: hasForked)
     }
   }
 
@@ -38,11 +46,11 @@ extension Replica {
     }
   }
 
-  /// Checks and stores one changeset; nil if it was here already.
-  private func store(_ packed: PackedChangeset, now: Instant) throws -> (position: Int64, changeset: Changeset)? {
-    let (signed, changeset) = try Self.unpack(packed)
-    let hash: ChangesetHash = cryptography.hashed(signed.bytes)
-    guard let place = try place(of: changeset, hash: hash) else { return nil }
+  /// Checks and stores one changeset that is new here.
+  private func store(
+    _ packed: PackedChangeset, _ signed: SignedChangeset, _ changeset: Changeset, _ hash: ChangesetHash,
+    at place: Place, now: Instant
+  ) throws -> ChangesetHeader {
     let previous = place.previous
     try check(signed, by: place.entry.device, name: changeset.name)
     let heads = changeset.membershipHeads ?? previous?.membershipHeads ?? []
@@ -64,7 +72,7 @@ extension Replica {
     try replicas.update(name.replica, on: connection) { $0.received = name.sequence }
     try remember(changeset.stamp, now: now)
     if isAdmitted(name) { try noteApprovals(in: changeset) }
-    return (header.position, changeset)
+    return header
   }
 
   /// The author's bytes and what they say; throws ``Violation`` if they cannot be read.

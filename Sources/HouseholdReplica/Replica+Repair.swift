@@ -192,6 +192,11 @@ extension Replica {
   private func makeAgain(
     _ row: [FieldValue], _ key: RecordKey, table: TypeTable, state: RecordState?, now: Instant
   ) throws {
+    guard try self.state(of: key)?.isEmptied != true else {
+      throw ReplicaError(
+        .notFound,
+        "The \(key.type) \(key.id) was deleted long ago, and compact has collected its values; make it anew instead.")
+    }
     try table.write(key.id, row, on: connection)
     if let state { try bringRows(of: state, key, table: table) }
     try capture(.inserted, key, table: table, fields: 0, now: now)

@@ -20,6 +20,15 @@ extension Replica: RecordStore {
     }
   }
 
+  package func dependencies(on vector: VersionVector) throws -> [Dependency] {
+    try vector.sorted.compactMap { entry in
+      let name = ChangesetName(replica: entry.replica, sequence: entry.sequence)
+      return try hash(of: name).map {
+        Dependency(replica: entry.replica, sequence: entry.sequence, hashPrefix: $0.prefix)
+      }
+    }
+  }
+
   package func logEnd() throws -> LogPosition { LogPosition(rawValue: UInt64(log.nextPosition - 1)) }
 
   package func log(after position: LogPosition, skipping known: VersionVector, limitBytes: Int) throws -> LogSlice {

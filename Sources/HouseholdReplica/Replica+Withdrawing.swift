@@ -14,7 +14,8 @@ struct Withdrawn {
 /// never come (D3, D5).
 ///
 /// What a snapshot brought is known by its maximal writes only: what those had displaced before is not here. Where a
-/// cutoff reaches so far back, the device fetches a snapshot from a peer besides (see ``Replica/forget(_:)``).
+/// cutoff reaches so far back, the device fetches a snapshot from a peer besides (see ``Replica/forget(_:)``). What came
+/// by snapshot and was displaced since by a write that is withdrawn now does not come back: a known gap.
 extension Replica {
   /// How many records are computed anew in one reading of the log: a bound on memory.
   private static let recordsAtOnce = 20_000

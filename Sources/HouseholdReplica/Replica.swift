@@ -11,7 +11,7 @@ package final class Replica {
   let log: ChangesetLog
   let outbox: Outbox
   let cryptography: any Cryptography
-  private let signer: (any DeviceSigner)?
+  let signer: (any DeviceSigner)?
   /// Whether this device's key is here, so that something can be sealed.
   var canSeal: Bool { signer != nil }
   /// Where the file lies.
@@ -47,6 +47,8 @@ package final class Replica {
   package internal(set) var forkCount = 0
   /// While a snapshot is put in place: the branches that have another name here, each with its last changeset.
   var grafts: [ReplicaID: ChangesetName] = [:]
+  /// A snapshot that is being put in place as it comes.
+  var directAdoption: DirectAdoption?
   /// Where new replica ids come from.
   package var random: any RandomNumberGenerator = SystemRandomNumberGenerator()
   /// What went wrong last with the file, for status.
@@ -141,6 +143,9 @@ package final class Replica {
 
   /// Closes the file; nothing may be called afterwards.
   package func close() {
+    // What came of a snapshot is asked for again.
+    _ = directAdoption?.cancel()
+    directAdoption = nil
     servedSnapshots = [:]
     connection.close()
   }
@@ -189,10 +194,8 @@ package final class Replica {
       lastFault = fault
       throw fault
     }
-    let before = Remembered(
-      replica: replica, incarnation: incarnation, replicas: replicas, registry: registry,
-      membershipLog: membershipLog, membershipState: membershipState, admission: admission, duplicates: duplicates,
-      held: held, tallies: tallies, nextPosition: log.nextPosition)
+    try setDirectAdoptionAside()
+    let before = remembered
     do {
       return try connection.transaction(body)
     } catch {
@@ -200,6 +203,20 @@ package final class Replica {
       putBack(before)
       throw error
     }
+  }
+
+  private var remembered: Remembered {
+    Remembered(
+      replica: replica, incarnation: incarnation, replicas: replicas, registry: registry,
+      membershipLog: membershipLog, membershipState: membershipState, admission: admission, duplicates: duplicates,
+      held: held, tallies: tallies, nextPosition: log.nextPosition)
+  }
+
+  /// Takes over what another view of this file, which has written to it, keeps in memory.
+  func take(from view: Replica) throws {
+    forkCount += view.forkCount
+    random = view.random
+    putBack(view.remembered)
   }
 
   private func putBack(_ before: Remembered) {

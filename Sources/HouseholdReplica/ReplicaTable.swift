@@ -151,3 +151,23 @@ struct ReplicaTable {
   /// All entries in ascending order of the id.
   var sorted: [Entry] { entries.values.sorted { $0.id < $1.id } }
 }
+
+extension ReplicaTable {
+  /// The changeset that a dependency names, whatever it is called here; nil if it is not here.
+  func resolve(_ dependency: Dependency, in log: ChangesetLog) throws -> ChangesetName? {
+    let entry = self[dependency.replica]
+    if let entry, entry.holds(dependency.sequence) {
+      let name = ChangesetName(replica: entry.id, sequence: dependency.sequence)
+      // One that is counted and not known one by one any more is taken by its name.
+      guard let header = try log.header(of: name, replicas: self) else { return name }
+      if header.hash.prefix == dependency.hashPrefix { return name }
+    }
+    // Where nothing has branches and the name is known, there is nothing else to look at.
+    guard entry == nil || !forked.isEmpty else { return nil }
+    for other in sorted where other.holds(dependency.sequence) && other.id != dependency.replica {
+      let name = ChangesetName(replica: other.id, sequence: dependency.sequence)
+      if try log.header(of: name, replicas: self)?.hash.prefix == dependency.hashPrefix { return name }
+    }
+    return nil
+  }
+}

@@ -95,10 +95,30 @@ struct EditReader {
 
   /// Many records are taken as the tables hold them, so that each page is read and written once; generated ones, which
   /// are sealed apart, before the others.
+  ///
+  /// Small keys are sorted and not the records: moving those about took a third of the time of a bulk sealing.
   private static func putInOrderOfTables(_ touched: inout [(place: RecordPlace, rows: [OutboxRow])]) {
-    let generated = touched.filter { $0.rows.allSatisfy(\.isWeak) }
-    let written = touched.filter { !$0.rows.allSatisfy(\.isWeak) }
-    touched = generated.sorted { $0.place < $1.place } + written.sorted { $0.place < $1.place }
+    var keys = touched.indices.map { index in
+      OrderKey(
+        isWritten: !touched[index].rows.allSatisfy(\.isWeak), type: touched[index].place.type,
+        prefix: touched[index].place.id.utf8.prefix(8).enumerated().reduce(0) { $0 | UInt64($1.1) << (56 - 8 * $1.0) },
+        index: index)
+    }
+    keys.sort { a, b in
+      if a.isWritten != b.isWritten { return !a.isWritten }
+      if a.type != b.type { return a.type < b.type }
+      if a.prefix != b.prefix { return a.prefix < b.prefix }
+      return touched[a.index].place.id.isBefore(touched[b.index].place.id)
+    }
+    touched = keys.map { touched[$0.index] }
+  }
+
+  /// What mostly decides the order of two records: the first eight bytes of their ids.
+  private struct OrderKey {
+    var isWritten: Bool
+    var type: Int64
+    var prefix: UInt64
+    var index: Int
   }
 
   func read(

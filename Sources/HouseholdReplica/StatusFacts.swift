@@ -35,6 +35,8 @@ package struct StatusFacts: Sendable {
   package var clonedAt: Instant?
   /// Whether no sync was completed since this device was put back.
   package var awaitsCatchUp = false
+  /// Active devices for which the log is kept longer than it would have to be.
+  package var keptFor: [Compaction.Blocker] = []
   /// Whose replicas they are.
   package var replicaDevices: [ReplicaID: DeviceID]
   package var peers: [DeviceID: Peer]
@@ -60,7 +62,9 @@ package struct StatusFacts: Sendable {
   }
 
   /// Reads everything in one transaction.
-  package static func read(path: String, cryptography: any Cryptography) throws -> StatusFacts {
+  ///
+  /// - Parameter now: this device's clock; without it nothing is said of who keeps the log from being collected.
+  package static func read(path: String, cryptography: any Cryptography, now: Instant? = nil) throws -> StatusFacts {
     let connection = try Connection.reader(path: path, busyMilliseconds: 2000)
     defer { connection.close() }
     try connection.execute("BEGIN")
@@ -109,7 +113,19 @@ package struct StatusFacts: Sendable {
     result.attentionItems = try AttentionItem.all(on: connection, limit: Int64(Limits.attentionShown))
     result.hiddenTwins = try readHiddenTwins(connection)
     try result.readPeers(connection, replicas: replicas)
+    if let now { try result.readKeptFor(connection, replicas: replicas, now: now) }
     return result
+  }
+
+  private mutating func readKeptFor(_ connection: Connection, replicas: ReplicaTable, now: Instant) throws {
+    let keep = CompactionRule.keptMilliseconds
+    let age = LogAge(connection: connection, replicas: replicas, device: identity.device)
+    // Most households are younger.
+    guard try age.position(at: now.advanced(byMilliseconds: -keep)) > 0 else { return }
+    keptFor = try CompactionView(
+      connection: connection, replicas: replicas, log: ChangesetLog(connection), membership: membership,
+      device: identity.device, keepMilliseconds: keep, now: now
+    ).blockers.filter { !$0.isDormant }
   }
 
   private static func readHiddenTwins(_ connection: Connection) throws -> [RecordKey] {

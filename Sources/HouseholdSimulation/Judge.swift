@@ -30,8 +30,8 @@ package enum Judge {
 
 extension World {
   /// Heals everything, lets it become quiet, and names the first broken rule; nil if all hold.
-  package func breachAfterHealing() throws -> String? {
-    try heal()
+  package func breachAfterHealing(keepingLinks: Bool = false) throws -> String? {
+    try heal(keepingLinks: keepingLinks)
     var random = SeededRandom(seed: 0)
     var archive = ChangesetArchive()
     let breach = try Judge.firstBreach(self, archive: &archive, random: &random)

@@ -15,8 +15,8 @@ package final class SimulatedDevice {
   private var generation = 0
   private var source = SeededRandom(seed: 0)
   package private(set) var replica: Replica
-  /// A connection as any other program would have it.
-  package private(set) var access: RecordAccess
+  /// A connection as any other program would have it, with the membership that it was opened under.
+  private var opened: (access: RecordAccess, heads: [EntryHash])?
   package internal(set) var engine: SyncEngine
   /// This device's clock minus true time, in milliseconds.
   package var clockOffset: Int64 = 0
@@ -37,8 +37,25 @@ package final class SimulatedDevice {
     system = SimulatedFileSystem(disk)
     let path = system.path(Self.file)
     replica = try create(path)
-    access = try RecordAccess(path: path, readOnly: false, cryptography: cryptography)
   }
+
+  /// A connection as any other program would have it; a program that runs for longer opens the file again when the
+  /// membership has changed.
+  package var access: RecordAccess {
+    get throws {
+      let heads = replica.membershipNow.heads
+      if let opened, opened.heads == heads { return opened.access }
+      opened?.access.close()
+      opened = nil
+      let access = try RecordAccess(
+        path: system.path(Self.file), readOnly: false, cryptography: cryptography)
+      opened = (access, heads)
+      return access
+    }
+  }
+
+  /// Whether the device belongs to the household, as far as it knows.
+  package var belongs: Bool { replica.membershipNow.admits(device) }
 
   /// The replica's file on the simulated disk.
   package static let file = "replica.sqlite"
@@ -93,12 +110,12 @@ package final class SimulatedDevice {
     replica = try Replica(path: path, cryptography: cryptography, signer: key)
     source = SeededRandom(seed: source.next())
     replica.random = source
-    access = try RecordAccess(path: path, readOnly: false, cryptography: cryptography)
   }
 
   /// Closes the file for good.
   func close() {
-    access.close()
+    opened?.access.close()
+    opened = nil
     replica.close()
   }
 
@@ -112,11 +129,15 @@ package final class SimulatedDevice {
   /// Writes as any program would, in one transaction, at this device's simulated time.
   package func edit<Result>(at wall: Instant, _ body: (RecordAccess) throws -> Result) throws -> Result {
     disk.wall = wall
+    // Another program would wait for its turn, and in one thread nobody gives it.
+    try replica.setDirectAdoptionAside()
+    let access = try access
     return try access.transaction { try body(access) }
   }
 
   /// The fields of a record by name; nil if it does not show.
   package func fields(_ key: RecordKey) throws -> [String: FieldValue]? {
+    let access = try access
     guard let type = access.schema.type(key.type) else { return nil }
     return try access.record(type, key.id).map { shown in
       Dictionary(uniqueKeysWithValues: zip(type.fields.map(\.name), shown.values))
@@ -126,6 +147,7 @@ package final class SimulatedDevice {
   /// Everything that shows, in the order of the types' names and the ids.
   package func tables() throws -> [RecordKey: [FieldValue]] {
     var found: [RecordKey: [FieldValue]] = [:]
+    let access = try access
     for type in access.schema.types {
       try access.forEach(type) { found[$0.key] = $0.values }
     }

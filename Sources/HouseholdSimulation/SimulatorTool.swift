@@ -4,10 +4,13 @@ import FoundationEssentials
 package enum SimulatorTool {
   private static let usage = """
     usage: household-simulator [--seeds N] [--seed S] [--steps N] [--devices N] [--trace]
+                                [--losing-rights] [--growing-schema]
            household-simulator scenario FILE...
 
     Plays N households of random events, from seed S on (default: 200 seeds from 1, 100 steps, 3 devices), or scenario
-    files of the format household-sync-scenario/1. A seed that fails is played again with --seed S --seeds 1 --trace.
+    files of the format household-sync-scenario/1. With --losing-rights members are also removed, made read-only, and
+    leave; with --growing-schema types and fields are added: some seeds do not survive either yet. A seed that fails is
+    played again with --seed S --seeds 1 --trace.
     """
 
   /// What the options say.
@@ -20,9 +23,17 @@ package enum SimulatorTool {
     init?(_ words: [String]) {
       var rest = words[...]
       while let word = rest.popFirst() {
-        if word == "--trace" {
+        switch word {
+        case "--trace":
           showsTrace = true
           continue
+        case "--losing-rights":
+          size.losesRights = true
+          continue
+        case "--growing-schema":
+          size.growsSchema = true
+          continue
+        default: break
         }
         guard let number = rest.popFirst().flatMap(UInt64.init) else { return nil }
         switch word {

@@ -21,6 +21,11 @@ extension World {
     if isNoticed { try device.replica.mint(.restored, now: wall(device)) }
   }
 
+  /// Starts a second node on a copy that was made before.
+  package func start(twinOf device: SimulatedDevice, on copy: SimulatedDisk) throws -> SimulatedDevice {
+    try add(twinOf: device, disk: copy.copied())
+  }
+
   /// Starts a second node on a copy of the device's disk.
   @discardableResult
   package func clone(_ device: SimulatedDevice, isNoticed: Bool) throws -> SimulatedDevice {

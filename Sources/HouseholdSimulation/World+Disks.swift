@@ -9,7 +9,7 @@ extension World {
     do {
       let result = try body()
       return bury(device) ? nil : result
-    } catch let error as ReplicaError where device.disk.hasStruck && error.code != .badValue {
+    } catch let error as ReplicaError where device.disk.hasStruck && ![.badValue, .notAllowed].contains(error.code) {
       trace.add("\(device.name): \(error.message)")
       if ![.inputOutput, .diskFull, .notFound].contains(error.code) {
         faults.append("\(device.name) takes a fault of the disk for something else: \(error)")

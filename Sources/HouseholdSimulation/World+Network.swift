@@ -1,4 +1,5 @@
 import HouseholdRecords
+import HouseholdReplica
 package import HouseholdSync
 
 /// Links, and what travels on them.
@@ -84,33 +85,43 @@ extension World {
     if let link { cut(link) }
   }
 
-  /// Joins every pair that can reach each other and has no link.
+  /// Joins every pair that can reach each other and has no link, and of which one would dial the other: a device that
+  /// belongs, as far as it knows, dials those that belong.
   package func connectAll() {
     for a in devices {
       for b in devices
-      where a.index < b.index && a.device != b.device && network.links(between: a.index, and: b.index).isEmpty {
+      where a.index < b.index && a.device != b.device && network.links(between: a.index, and: b.index).isEmpty
+        && (dials(a, b) || dials(b, a))
+      {
         connect(a, b)
       }
     }
+  }
+
+  private func dials(_ a: SimulatedDevice, _ b: SimulatedDevice) -> Bool {
+    a.belongs && a.replica.membershipNow.admits(b.device)
   }
 
   /// Cuts all links.
   package func disconnectAll() { for link in network.links { cut(link) } }
 
   /// Heals everything and lets time pass until all have everything of each other.
-  package func heal() throws {
+  ///
+  /// - Parameter keepingLinks: whether sessions that work go on, with all that was said in them; else all begin anew.
+  package func heal(keepingLinks: Bool = false) throws {
     for device in devices { device.disk.heal() }
     network.healAll()
     network.frozen = []
-    disconnectAll()
+    for link in network.links where !keepingLinks || network[link]?.isDeaf.contains(true) == true { cut(link) }
     for device in devices { try seal(device) }
-    // Who finds out that a replica has branches ends its sessions, and others begin.
-    for _ in 0..<12 {
+    // Who finds out that a replica has branches ends its sessions, and nodes dial again.
+    for _ in 0..<20 {
       let before = network.openedCount
       connectAll()
-      if network.openedCount == before { break }
+      if network.openedCount == before { return }
       settle()
+      pass(seconds: 6, inStepsOf: 3)
     }
-    pass(seconds: 6, inStepsOf: 3)
+    faults.append("sessions begin anew without end")
   }
 }

@@ -171,6 +171,12 @@ package final class World {
     try device.reopenKilled()
   }
 
+  /// Adds an entry to the membership log, signed by this device, and tells its engine.
+  package func state(_ statement: MembershipEntry.Statement, by device: SimulatedDevice) throws {
+    _ = try device.replica.state(statement, at: wall(device))
+    handle(device, .membershipChanged)
+  }
+
   /// Seals what the device captured and tells its engine, as a node does soon after an edit.
   package func seal(_ device: SimulatedDevice) throws {
     let sealed = try survive(device) { try device.replica.seal(now: wall(device)) }

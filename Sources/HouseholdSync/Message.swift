@@ -9,7 +9,7 @@ package enum Message: Hashable, Sendable {
   /// Your messages are durable here.
   case acknowledge(Acknowledgement)
   /// I have these changesets, which came from elsewhere.
-  case offer(VersionVector)
+  case offer([Dependency])
   /// Send me these changesets.
   case request(ChangesetRequest)
   /// Are you there?
@@ -141,9 +141,9 @@ package struct Acknowledgement: Hashable, Sendable {
   /// Payload bytes of batches and pages that are durable here since the last acknowledgement.
   package var bytes: Int
   /// Entries of the received vector that the peer was not told yet.
-  package var received: VersionVector
+  package var received: [Dependency]
 
-  package init(bytes: Int, received: VersionVector) {
+  package init(bytes: Int, received: [Dependency]) {
     self.bytes = bytes
     self.received = received
   }
@@ -226,11 +226,11 @@ package struct Subscription: Hashable, Sendable {
   /// What the peer last gave for going on.
   package var token: ChangeToken?
   /// What is stored here and need not come.
-  package var received: VersionVector
+  package var received: [Dependency]
   /// Whether a snapshot is wanted first.
   package var snapshot: SnapshotWish
 
-  package init(number: UInt64, token: ChangeToken?, received: VersionVector, snapshot: SnapshotWish) {
+  package init(number: UInt64, token: ChangeToken?, received: [Dependency], snapshot: SnapshotWish) {
     self.number = number
     self.token = token
     self.received = received
@@ -255,19 +255,15 @@ package struct Batch: Hashable, Sendable {
   package var token: ChangeToken?
   /// The replica that was asked for, in answers to requests.
   package var answers: ReplicaID?
-  /// The newest changeset of each replica among those in the batch: the sender has them, whoever was first.
-  package var reaches: VersionVector
   package var changesets: [PackedChangeset]
 
   package init(
-    subscription: UInt64, more: Bool, token: ChangeToken?, answers: ReplicaID?, reaches: VersionVector,
-    changesets: [PackedChangeset]
+    subscription: UInt64, more: Bool, token: ChangeToken?, answers: ReplicaID?, changesets: [PackedChangeset]
   ) {
     self.subscription = subscription
     self.more = more
     self.token = token
     self.answers = answers
-    self.reaches = reaches
     self.changesets = changesets
   }
 }

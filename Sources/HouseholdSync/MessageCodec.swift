@@ -13,8 +13,8 @@ package enum MessageCodec {
     case .use: break
     case .acknowledge(let acknowledgement):
       writer.varint(acknowledgement.bytes)
-      writer.vector(acknowledgement.received)
-    case .offer(let vector): writer.vector(vector)
+      writer.dependencies(acknowledgement.received)
+    case .offer(let dependencies): writer.dependencies(dependencies)
     case .request(let request):
       writer.identifier(request.replica)
       writer.varint(request.first)
@@ -75,8 +75,8 @@ package enum MessageCodec {
     case .acknowledge:
       let bytes = try reader.varint()
       guard bytes <= UInt64(Limits.queuedBytes) else { throw .overLimit }
-      return .acknowledge(Acknowledgement(bytes: Int(bytes), received: try reader.vectorPart()))
-    case .offer: return .offer(try reader.vectorPart())
+      return .acknowledge(Acknowledgement(bytes: Int(bytes), received: try reader.dependenciesPart()))
+    case .offer: return .offer(try reader.dependenciesPart())
     case .request:
       let request = ChangesetRequest(
         replica: try reader.identifier128(), first: try reader.sequence(), last: try reader.sequence())

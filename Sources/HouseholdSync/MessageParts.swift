@@ -53,7 +53,7 @@ extension ByteWriter {
     flags([subscription.token != nil, subscription.snapshot != .none, id != nil])
     varint(subscription.number)
     if let token = subscription.token { data(token.bytes) }
-    vector(subscription.received)
+    dependencies(subscription.received)
     if let id, let cursor {
       identifier(id)
       data(cursor)
@@ -65,7 +65,6 @@ extension ByteWriter {
     varint(batch.subscription)
     if let token = batch.token { data(token.bytes) }
     if let replica = batch.answers { identifier(replica) }
-    vector(batch.reaches)
     varint(batch.changesets.count)
     for changeset in batch.changesets { data(changeset.bytes) }
   }
@@ -119,6 +118,13 @@ extension ByteReader {
     return part
   }
 
+  /// Dependencies that fit into a control frame.
+  mutating func dependenciesPart() throws(DecodingViolation) -> [Dependency] {
+    let part = try dependencies()
+    guard part.count <= Limits.vectorEntriesPerControlFrame else { throw .overLimit }
+    return part
+  }
+
   private mutating func changeToken() throws(DecodingViolation) -> ChangeToken {
     ChangeToken(bytes: try data(limit: ChangeToken.byteLimit))
   }
@@ -153,7 +159,7 @@ extension ByteReader {
     guard flags[1] || !flags[2] else { throw .malformed("a snapshot is named and not wanted") }
     let number = try varint()
     let token = flags[0] ? try changeToken() : nil
-    let received = try vector()
+    let received = try dependencies()
     var wish: SnapshotWish = flags[1] ? .fresh : .none
     if flags[2] { wish = .resume(try identifier256(), cursor: try data(limit: Limits.cursorBytes)) }
     return Subscription(number: number, token: token, received: received, snapshot: wish)
@@ -162,10 +168,9 @@ extension ByteReader {
   mutating func batch() throws(DecodingViolation) -> Batch {
     let flags = try self.flags(3)
     var batch = Batch(
-      subscription: try varint(), more: flags[0], token: nil, answers: nil, reaches: VersionVector(), changesets: [])
+      subscription: try varint(), more: flags[0], token: nil, answers: nil, changesets: [])
     if flags[1] { batch.token = try changeToken() }
     if flags[2] { batch.answers = try identifier128() }
-    batch.reaches = try vector()
     for _ in 0..<(try count(limit: Limits.messageBytes)) {
       batch.changesets.append(PackedChangeset(bytes: try data(limit: Limits.changesetBytes + 1)))
     }

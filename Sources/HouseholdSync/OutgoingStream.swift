@@ -141,7 +141,7 @@ struct OutgoingStream {
       }, after: reached)
     if slice.reachedEnd { state = .live }
     if !due.items.isEmpty || slice.reachedEnd { add(due, more: !slice.reachedEnd, token: token(store), to: &parcels) }
-    add(gaps: due.gaps, to: &parcels)
+    try add(gaps: due.gaps, store: store, to: &parcels)
   }
 
   /// Sends what this device sealed.
@@ -157,7 +157,7 @@ struct OutgoingStream {
     let due = contiguous(
       slice.changesets.filter { own.contains($0.name.replica) && !withheld.contains($0.name.replica) }, after: reached)
     if !due.items.isEmpty { add(due, more: false, token: token(store), to: &parcels) }
-    add(gaps: due.gaps, to: &parcels)
+    try add(gaps: due.gaps, store: store, to: &parcels)
   }
 
   private mutating func read(
@@ -238,8 +238,7 @@ struct OutgoingStream {
     _ due: Due, more: Bool, token: ChangeToken?, answers replica: ReplicaID? = nil, to parcels: inout [Parcel]
   ) {
     let batch = Batch(
-      subscription: subscription, more: more, token: token, answers: replica, reaches: due.reaches,
-      changesets: due.items)
+      subscription: subscription, more: more, token: token, answers: replica, changesets: due.items)
     add(.batch(batch), count: due.items.count, reaches: due.reaches, to: &parcels)
   }
 
@@ -252,9 +251,10 @@ struct OutgoingStream {
   }
 
   /// What the token jumped over is offered, so that the peer can ask for it from where its vector ends.
-  private func add(gaps: VersionVector, to parcels: inout [Parcel]) {
+  private func add(gaps: VersionVector, store: any RecordStore, to parcels: inout [Parcel]) throws {
     for part in gaps.parts {
-      parcels.append(Parcel(kind: .offer, payload: MessageCodec.encode(.offer(part)), changesets: 0, reaches: part))
+      let offer = MessageCodec.encode(.offer(try store.dependencies(on: part)))
+      parcels.append(Parcel(kind: .offer, payload: offer, changesets: 0, reaches: part))
     }
   }
 }

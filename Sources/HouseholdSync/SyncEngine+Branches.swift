@@ -35,6 +35,9 @@ extension SyncEngine {
     located.known = withoutForks(located.known, session)
     // Here it is known how far it has them, and yet what it says by name from now on means something else.
     for replica in located.renamed { session.forks.formUnion(try moment.store.branches(of: replica)) }
+    // The peer judges by what it was told. What came here since it could not see, and would not be offered either.
+    let received = try moment.store.vectors().received
+    if session.forks.contains(where: { received[$0] != session.outgoing.said[$0] }) { throw Goodbye.branches }
     var certain = located.known
     for theirs in located.unplaced { certain[theirs.replica] = 0 }
     session.outgoing.withheld = Set(session.searches.keys)
@@ -94,6 +97,27 @@ extension SyncEngine {
     sessions[link]?.outgoing.readAgain()
   }
 
+  /// The peer has these changesets.
+  ///
+  /// If it speaks of a branch that it does not have here, or calls it otherwise, and did not when the session began,
+  /// the two begin anew: their holdings show it to both.
+  func learn(_ said: [Dependency], from session: SyncSession, _ moment: Moment) throws {
+    if said.isEmpty { return }
+    let located = try moment.store.locate(said)
+    ownReplicas.insert(moment.store.replica)
+    if isNews(located, to: session) { throw Goodbye.branches }
+    for theirs in located.unplaced {
+      sessions[session.link]?.unplaced.removeAll { $0.replica == theirs.replica }
+      sessions[session.link]?.unplaced.append(theirs)
+    }
+    try count(withoutForks(located.known, session), for: session, moment)
+  }
+
+  /// Whether a name means something else to the peer that meant the same when the session began.
+  private func isNews(_ located: LocatedHoldings, to session: SyncSession) -> Bool {
+    (located.contradicted + located.renamed).contains { !session.forks.contains($0) }
+  }
+
   /// What a peer says by name, without the names that mean something else to it.
   func withoutForks(_ vector: VersionVector, _ session: SyncSession) -> VersionVector {
     session.forks.isEmpty ? vector : VersionVector(vector.entries.filter { !session.forks.contains($0.key) })
@@ -106,11 +130,9 @@ extension SyncEngine {
       guard let session = sessions[link], session.phase == .inUse else { continue }
       var isOver = reception.forked
       if !isOver, !session.unplaced.isEmpty {
+        // What was taken for more of one branch may be here now, and be another one.
         let located = try moment.store.locate(session.unplaced)
-        // What was taken for more of one branch is here now, and is another one.
-        isOver =
-          located.unplaced.count < session.unplaced.count
-          && !session.unplaced.allSatisfy { located.known[$0.replica] >= $0.sequence || located.unplaced.contains($0) }
+        isOver = isNews(located, to: session)
         sessions[link]?.unplaced = located.unplaced
       }
       if isOver { restart(link, moment) }
@@ -123,6 +145,13 @@ extension SyncEngine {
   }
 
   private func restart(_ link: LinkNumber, _ moment: Moment) {
-    close(link, Goodbye(.branches, "A replica has branches that were not known; the session starts anew."), moment)
+    close(link, .branches, moment)
+  }
+}
+
+extension Goodbye {
+  /// When names turn out to mean something else to the peer.
+  fileprivate static var branches: Self {
+    Self(.branches, "A replica has branches that were not known; the session starts anew.")
   }
 }

@@ -31,7 +31,7 @@ extension SyncEngine {
     case .hello(let hello): try receive(hello, on: link, moment)
     case .use: try receiveUse(on: link, moment)
     case .acknowledge(let acknowledgement): try receive(acknowledgement, on: link, moment)
-    case .offer(let vector): try learn(vector, from: session, moment)
+    case .offer(let dependencies): try learn(dependencies, from: session, moment)
     case .request(let request): try sessions[link]?.outgoing.add(request)
     case .ping(let ping):
       compareClock(ping, on: link, moment)

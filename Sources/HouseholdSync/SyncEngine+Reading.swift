@@ -65,8 +65,8 @@ extension SyncEngine {
     send(
       .subscribe(
         Subscription(
-          number: session.incoming.number + 1, token: token, received: vectors.received, snapshot: wish)),
-      on: link)
+          number: session.incoming.number + 1, token: token, received: try moment.store.receivedDependencies(),
+          snapshot: wish)), on: link)
   }
 
   // MARK: Changesets
@@ -80,9 +80,7 @@ extension SyncEngine {
     if !batch.changesets.isEmpty || token != nil {
       try store(batch.changesets, token: token, from: session, moment)
     }
-    if let session = sessions[link] { try learn(batch.reaches, from: session, moment) }
-    if batch.reaches.entries.keys.contains(where: moment.store.isOwn) { try countAgain(moment) }
-    acknowledge(payloadBytes, on: link)
+    try acknowledge(payloadBytes, on: link, moment)
     if let replica = batch.answers {
       if !batch.more { finishAsk(replica, on: link) }
     } else if batch.subscription == session.incoming.number {
@@ -112,15 +110,17 @@ extension SyncEngine {
       report(.received(count: reception.stored, from: session.device))
     }
     try restartAfterForks(reception, moment)
+    if let session = sessions[session.link] { try count(reception.reached, for: session, moment) }
+    if reception.reached.entries.keys.contains(where: moment.store.isOwn) { try countAgain(moment) }
   }
 
   /// Confirms what is durable, and tells what is stored here besides.
-  private func acknowledge(_ bytes: Int, on link: LinkNumber) {
+  private func acknowledge(_ bytes: Int, on link: LinkNumber, _ moment: Moment) throws {
     guard let session = sessions[link] else { return }
-    let parts = untold(session).parts
-    send(.acknowledge(Acknowledgement(bytes: bytes, received: parts.first ?? VersionVector())), on: link)
+    let parts = try untold(session).parts.map(moment.store.dependencies)
+    send(.acknowledge(Acknowledgement(bytes: bytes, received: parts.first ?? [])), on: link)
     for part in parts.dropFirst() { send(.acknowledge(Acknowledgement(bytes: 0, received: part)), on: link) }
-    for part in parts { sessions[link]?.told.merge(part) }
+    sessions[link]?.told.merge(untold(session))
   }
 
   /// Moves the reading on after a batch of the stream.
@@ -149,12 +149,13 @@ extension SyncEngine {
       throw Violation(.unexpectedMessage, "The peer sent a page of a subscription that does not exist.")
     }
     guard part.subscription == session.incoming.number else {
-      acknowledge(payloadBytes, on: link)
+      try acknowledge(payloadBytes, on: link, moment)
       return
     }
     guard session.incoming.isSnapshot else {
       throw Violation(.unexpectedMessage, "The peer sent a page of a snapshot that was not asked for.")
     }
+    try moment.store.timePassed(moment.wall)
     try moment.store.stage(part.page, of: part.id)
     sessions[link]?.incoming.state = .receivingSnapshot
     if let token = part.token { sessions[link]?.incoming.snapshotToken = token }
@@ -164,7 +165,7 @@ extension SyncEngine {
       sessions[link]?.incoming.token = token
       sessions[link]?.incoming.state = .catchingUp(since: moment.tick)
     }
-    acknowledge(payloadBytes, on: link)
+    try acknowledge(payloadBytes, on: link, moment)
   }
 
   private func adopt(_ id: SnapshotID, token: ChangeToken, from session: SyncSession, _ moment: Moment) throws {

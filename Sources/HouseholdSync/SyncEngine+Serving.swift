@@ -104,9 +104,8 @@ extension SyncEngine {
     if acknowledgement.bytes > 0 || !acknowledgement.received.isEmpty { report(.acknowledged(session.device)) }
   }
 
-  /// The peer has these changesets; remembered for good if ours are among them.
-  func learn(_ vector: VersionVector, from session: SyncSession, _ moment: Moment) throws {
-    let vector = withoutForks(vector, session)
+  /// The peer has these changesets, by the names that are in use here; remembered for good if ours are among them.
+  func count(_ vector: VersionVector, for session: SyncSession, _ moment: Moment) throws {
     guard !session.known.covers(vector) else { return }
     let known = try bounded(session.known, with: vector)
     if vector.entries.contains(where: { $0.value > session.known[$0.key] && isOwn($0.key, moment) }) {
@@ -132,10 +131,12 @@ extension SyncEngine {
   }
 
   /// Offers what came from elsewhere, and asks for what others have.
-  func tellAndAsk() {
+  func tellAndAsk(_ moment: Moment) {
     for link in links {
       guard let session = sessions[link], session.phase == .inUse, session.outgoing.state == .live else { continue }
-      for part in untold(session).parts { send(.offer(part), on: link) }
+      guarded(link, moment) {
+        for part in untold(session).parts { send(.offer(try moment.store.dependencies(on: part)), on: link) }
+      }
       sessions[link]?.told.merge(untold(session))
     }
     let sources = links.compactMap { link in

@@ -64,7 +64,13 @@ package final class SyncEngine {
       // What is admitted, and with it what is applied, may be something else now.
       logChanged = true
     case .digestComputed: tellDigest(moment)
-    case .tick: watchTheClock(moment)
+    case .tick:
+      do {
+        try moment.store.timePassed(moment.wall)
+      } catch {
+        report(.storeFailed("\(error)"))
+      }
+      watchTheClock(moment)
     case .shutDown: shutDown(moment)
     }
     settle(moment)
@@ -152,7 +158,7 @@ package final class SyncEngine {
       logChanged = false
     }
     subscribeWhereDue(moment)
-    tellAndAsk()
+    tellAndAsk(moment)
     for link in links { guarded(link, moment) { try pump(link, moment) } }
     do {
       try reportSynced(moment)

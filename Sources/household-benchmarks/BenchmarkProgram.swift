@@ -52,6 +52,8 @@ struct BenchmarkError: Error, CustomStringConvertible {
 
 /// What is measured, in the order in which it is least work.
 enum Benchmark: String, CaseIterable {
+  case importFile = "import"
+  case typedFetch = "typed-fetch"
   case bulkInsert = "bulk-insert"
   case firstSync = "first-sync"
   case storeSize = "store-size"
@@ -70,6 +72,8 @@ enum Benchmark: String, CaseIterable {
   /// Measures it and returns its rows of the table.
   func measure(_ stage: Stage) throws -> [BenchmarkRow] {
     switch self {
+    case .importFile: try ImportFile.measure(stage)
+    case .typedFetch: try TypedFetch.measure(stage)
     case .bulkInsert: try BulkInsert.measure(stage)
     case .firstSync: try FirstSync.measure(stage)
     case .storeSize: try StoreSize.measure(stage)

@@ -42,6 +42,26 @@ final class Device {
     return text
   }
 
+  /// Runs one command to its end and returns how long its process lived, in milliseconds, and its peak memory in MiB.
+  func measure(_ words: String...) throws -> (milliseconds: Double, peak: Double) {
+    let process = try makeProcess(words)
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = try log("commands")
+    var peak = 0.0
+    let watch = Stopwatch()
+    try process.run()
+    // The kernel keeps the peak only as long as the process lives, so it is read until the end.
+    while process.isRunning {
+      peak = max(peak, ProcessFacts.mebibytes("VmHWM", of: process.processIdentifier) ?? 0)
+      try Patience.pause(microseconds: 2000)
+    }
+    let milliseconds = watch.milliseconds
+    guard process.terminationStatus == 0, peak > 0 else {
+      throw BenchmarkError(description: "household \(words[0]) failed with \(process.terminationStatus)")
+    }
+    return (milliseconds, peak)
+  }
+
   private func makeProcess(_ words: [String]) throws -> Process {
     let process = Process()
     process.executableURL = URL(filePath: program)

@@ -38,13 +38,11 @@ enum IdleNode {
     return String(decoding: data, as: UTF8.self)
   }
 
-  /// A line of /proc/PID/status in MiB.
   private static func memory(_ device: Device, _ key: String) throws -> Double {
-    let line = try text("/proc/\(device.nodeID)/status").split(separator: "\n").first { $0.hasPrefix(key + ":") }
-    guard let number = line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap({ Double($0) }) else {
+    guard let mebibytes = ProcessFacts.mebibytes(key, of: device.nodeID) else {
       throw BenchmarkError(description: "the node's memory cannot be read")
     }
-    return number / 1024
+    return mebibytes
   }
 
   /// User and system time in clock ticks.
@@ -62,5 +60,15 @@ enum IdleNode {
     return try FileManager.default.contentsOfDirectory(atPath: folder).reduce(0) { sum, task in
       sum + (Int(try text("\(folder)/\(task)/schedstat").prefix { $0 != " " }) ?? 0)
     }
+  }
+}
+
+/// What the kernel tells about a process.
+enum ProcessFacts {
+  /// A line of /proc/PID/status in MiB; nil if the process has ended.
+  static func mebibytes(_ key: String, of process: Int32) -> Double? {
+    guard let data = FileManager.default.contents(atPath: "/proc/\(process)/status") else { return nil }
+    let line = String(decoding: data, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix(key + ":") }
+    return line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Double($0) }.map { $0 / 1024 }
   }
 }

@@ -37,6 +37,12 @@ enum Patience {
     }
   }
 
+  /// Lets a moment pass.
+  static func pause(microseconds: UInt32) throws {
+    try Interruption.check()
+    usleep(microseconds)
+  }
+
   /// Lets time pass.
   static func pause(seconds: Int) throws {
     let watch = Stopwatch()

@@ -73,14 +73,14 @@ import Testing
     #expect(
       plan.records.compactMap { $0.fields["date"]?.text } == ["2024-04-09", "2024-04-03", "2024-04-02", "2024-04-01"])
     #expect(plan.notes.count == 1 && plan.notes[0].contains("--date-order dmy"))
-    #expect(try rows(text, ImportOptions(isDayFirst: true)).first == "2024-09-04 -100 A")
+    #expect(try rows(text, ImportOptions(choices: ImportChoices(isDayFirst: true))).first == "2024-09-04 -100 A")
   }
 
   @Test func `a person's decimal mark decides what the file does not`() throws {
     let text = "Date;Payee;Amount\n2026-01-01;A;1.000\n"
 
-    #expect(try rows(text, ImportOptions(hasDecimalComma: true)) == ["2026-01-01 100000 A"])
-    #expect(try rows(text, ImportOptions(hasDecimalComma: false)) == ["2026-01-01 100 A"])
+    #expect(try rows(text, ImportOptions(choices: ImportChoices(hasDecimalComma: true))) == ["2026-01-01 100000 A"])
+    #expect(try rows(text, ImportOptions(choices: ImportChoices(hasDecimalComma: false))) == ["2026-01-01 100 A"])
     #expect(try rows(text) == [])
   }
 }

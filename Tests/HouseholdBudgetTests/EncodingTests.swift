@@ -48,10 +48,12 @@ import Testing
 
   @Test func `a person's word goes before the file's, and the file's before a guess`() throws {
     let bytes = try csv(["Příspěvek"], .windowsCP1250)
-    let told = try bring(bytes, ImportOptions(encoding: "CP1252"))
+    let told = try bring(bytes, ImportOptions(choices: ImportChoices(encoding: "CP1252")))
     #expect((told.encoding, payees(told)) == ("windows-1252", ["Pøíspìvek"]))
-    #expect(throws: ImportFailure.self) { try bring(bytes, ImportOptions(encoding: "utf-7")) }
-    #expect(throws: ImportFailure.self) { try bring(bytes, ImportOptions(encoding: "UTF-8//IGNORE")) }
+    #expect(throws: ImportFailure.self) { try bring(bytes, ImportOptions(choices: ImportChoices(encoding: "utf-7"))) }
+    #expect(throws: ImportFailure.self) {
+      try bring(bytes, ImportOptions(choices: ImportChoices(encoding: "UTF-8//IGNORE")))
+    }
 
     let ofx = "CHARSET:1252\n\n<OFX><STMTTRN><DTPOSTED>20260102<TRNAMT>-1.00<NAME>čaj</STMTTRN></OFX>"
     let data = try #require(ofx.data(using: .windowsCP1250))

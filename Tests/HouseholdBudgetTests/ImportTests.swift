@@ -48,6 +48,19 @@ import Testing
     #expect(try household.bring(fixture("de-bank-utf8.csv"), ImportOptions(account: " giro")).known == 8)
   }
 
+  @Test func `whoever waits for a large file hears how far it is, also when nothing is new`() throws {
+    var household = SampleHousehold()
+    let bytes = Array(try fixture("household-24m.csv"))
+    _ = try household.bring(bytes)
+    var heard: [Int] = []
+
+    _ = try ImportPlan.make(
+      bytes: bytes, fileName: "x.csv", options: ImportOptions(), context: household.context,
+      progress: { done, all in if all == 2348 { heard.append(done) } })
+
+    #expect(heard == Array(stride(from: 0, to: 2348, by: 256)))
+  }
+
   @Test func `statements that overlap meet, and equal purchases stay two`() throws {
     var household = SampleHousehold()
     let joint = ImportOptions(account: "joint")
@@ -131,7 +144,7 @@ import Testing
 
     let unsure = Array("Date,Payee,Amount\n03/04/2026,c,1.00\n".utf8)
     #expect(try household.bring(unsure).skipped.map(\.line) == [2])
-    let told = try household.bring(unsure, ImportOptions(isDayFirst: false))
+    let told = try household.bring(unsure, ImportOptions(choices: ImportChoices(isDayFirst: false)))
     #expect(told.records.map { $0.fields["date"] } == [.text("2026-03-04")])
   }
 

@@ -62,9 +62,9 @@ struct SampleHousehold {
 
   var sum: Int64 { rows("transaction").reduce(0) { $0 + ($1.fields["amount_minor"]?.integer ?? 0) } }
 
-  private var context: ImportContext {
+  var context: ImportContext {
     let (records, deleted, edited) = (records, deleted, edited)
-    return ImportContext(
+    var context = ImportContext(
       schema: BudgetSchema.schema,
       accounts: rows("account").map {
         ImportContext.Account(id: $0.id, name: $0.fields["name"]?.text, currency: $0.fields["currency"]?.text)
@@ -81,5 +81,8 @@ struct SampleHousehold {
       },
       presence: { deleted.contains($0) ? .deleted : records[$0] == nil ? .absent : .live },
       record: { records[$0] }, wasEdited: { !(edited[$0] ?? []).isDisjoint(with: $1) }, sha256: sha256)
+    let all = budgetRecords
+    context.transferLegs = { all.transferLegs }
+    return context
   }
 }

@@ -107,10 +107,10 @@ struct HostileLink {
     return 0
   }
 
-  func batch(_ changesets: [[UInt8]], reaches: VersionVector = VersionVector()) -> Message {
+  func batch(_ changesets: [[UInt8]]) -> Message {
     .batch(
       Batch(
-        subscription: subscription, more: false, token: nil, answers: nil, reaches: reaches,
+        subscription: subscription, more: false, token: nil, answers: nil,
         changesets: changesets.map { PackedChangeset(bytes: [0] + $0) }))
   }
 

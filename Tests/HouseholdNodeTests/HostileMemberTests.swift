@@ -211,9 +211,13 @@ import Testing
     var random = SystemRandomNumberGenerator()
 
     for _ in 0..<100 where link.heard.closed == nil {
-      var vector = VersionVector()
-      for _ in 0..<2000 { vector[.random(from: &random)] = .random(in: 1 ... .max >> 8, using: &random) }
-      link.say(.offer(vector))
+      var dependencies: [Dependency] = []
+      for _ in 0..<1900 {
+        dependencies.append(
+          Dependency(
+            replica: .random(from: &random), sequence: .random(in: 1 ... .max >> 8, using: &random), hashPrefix: 1))
+      }
+      link.say(.offer(dependencies.sorted { $0.replica < $1.replica }))
     }
 
     try stage.expectSyncGoesOn()

@@ -116,4 +116,33 @@ import Testing
     try ben.waitInSync()
     #expect(try ben.run("import", bank).code == 0)
   }
+  @Test func `no series is posted after a restore until the first sync`() throws {
+    let place = try Place()
+    let (ana, ben) = try place.pair()
+    try ana.put("recurring", "rent", "every=year", "start=2024-02-29", "end=2024-12-31", "amount_minor=-5")
+    for home in [ana, ben] { try home.waitInSync() }
+    let file = place.path("sunday.backup")
+    #expect(try ben.run("backup", file).code == 0)
+    let posted = try #require(try ana.json("recurring", "run")["posted"] as? [[String: Any]])
+    let id = try #require(posted.first?["id"] as? String)
+    for home in [ana, ben] { try home.waitInSync() }
+    #expect(try ben.run("delete", "transaction", id).code == 0)
+    for home in [ana, ben] { try home.waitInSync() }
+    for home in [ana, ben] { try home.stop() }
+    #expect(try ben.run("recover", file, "--scope", "device", "--yes").code == 0)
+    try ben.put("recurring", "rent", "auto_post:=true")
+
+    try ben.start()
+    try eventually("the node says that it waits") { try ben.log().contains("recurring payments wait") }
+    #expect(try ben.run("recurring", "run").code == 75)
+    #expect(try ben.records("transaction").isEmpty)
+    try ben.stop()
+    try ana.start()
+    try ben.start(peers: [ana])
+    for home in [ana, ben] { try home.waitInSync() }
+
+    try eventually("the partner has the series") { try ana.records("recurring")["rent"]?["auto_post"] as? Bool == true }
+    #expect(try ben.run("recurring", "run").code == 0)
+    for home in [ana, ben] { #expect(try home.records("transaction").isEmpty) }
+  }
 }

@@ -39,6 +39,11 @@ import Testing
     try ana.put("transaction", "t1", "payee=Zanzibar Zwei")
     try eventually("ben has it") { try ben.records("transaction")["t1"]?["payee"] as? String == "Zanzibar Zwei" }
     _ = try place.home("eve").run("join", code, "--address", ana.address, "--yes")
+    let statement = place.path("Wettbuero.csv")
+    try "Date,Payee,Amount\n2026-03-01,Quacksalber,-4321.98\n2026-02-30,Quacksalber,-1.00\n".write(
+      toFile: statement, atomically: true, encoding: .utf8)
+    #expect(try ana.run("import", statement, "--account", "Schwarzgeld").code == 0)
+    try eventually("ben has the statement") { try ben.records("transaction").count == 2 }
     // What a check refuses must not be quoted either.
     _ = try ana.sqlite("UPDATE \"transaction\" SET date = 'Zanzibar' WHERE id = 't1'")
     for home in [ana, ben] { try home.stop() }
@@ -50,7 +55,8 @@ import Testing
         .split(separator: "\n").dropFirst().first ?? "no key"
       #expect(log.contains("peer connected"))
       for secret in [
-        "Zanzibar", "Geheimnis", "987654", code, code.replacingOccurrences(of: "-", with: ""), String(key),
+        "Zanzibar", "Geheimnis", "987654", "Quacksalber", "4321", "Schwarzgeld", "Wettbuero", code,
+        code.replacingOccurrences(of: "-", with: ""), String(key),
       ] {
         #expect(!log.contains(secret), "\(home.name)'s log holds \(secret.prefix(6))...")
       }

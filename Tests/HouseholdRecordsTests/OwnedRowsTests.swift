@@ -45,6 +45,13 @@ struct OwnedRowsTests {
     #expect(try signed.decoded() == changeset)
   }
 
+  @Test func `a row that is left out because another has its id leaves no field behind`() throws {
+    let set = OwnedRows([("s1", ["a": .integer(1)]), ("s1", ["a": .integer(2), "b": .integer(3)])])
+
+    #expect(set == OwnedRows([("s1", ["a": .integer(1)])]))
+    #expect(try decoded(bytes(set)) == set)
+  }
+
   @Test func `equal rows are one set, whatever fields the author's schema knows`() {
     let narrow = OwnedRows([("é", ["a": .integer(1)]), ("e\u{301}", ["a": .integer(2)])])
     let wide = OwnedRows([("e\u{301}", ["a": .integer(2), "b": .null]), ("é", ["b": .null, "a": .integer(1)])])

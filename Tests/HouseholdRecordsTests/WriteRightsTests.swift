@@ -95,4 +95,20 @@ struct WriteRightsTests {
     #expect(rights.covers([end], [bo]))
     #expect(!rights.covers([bo], [end]))
   }
+
+  @Test func `who was asleep without knowing it takes back nothing that he had confirmed before (P19)`() throws {
+    for (knows, due) in [(false, UInt64(7)), (true, 5)] {
+      var home = MembershipHousehold()
+      let bo = home.admit("Bo", on: "bo", by: "ann", after: [home.begin()])
+      let cy = home.admit("Cy", on: "cy", as: .owner, by: "ann", after: [bo])
+      let asleep = home.write(
+        "ann", after: [cy],
+        .dormancy(.init(device: home.device("cy"), isDormant: true, confirmed: VersionVector([replica: 7]))))
+      _ = home.write("cy", after: [knows ? asleep : cy], removal(home, "Bo", device: "bo", through: 5))
+
+      let cutoff = try rights(home).cutoff(of: replica, device: home.device("bo"), begunAt: [bo])
+
+      #expect(cutoff == due)
+    }
+  }
 }

@@ -212,6 +212,27 @@ struct DuplicateTests {
     }
   }
 
+  @Test func `a write to a loser's id and one to the survivor right after it are sealed as one`() throws {
+    try category(a, "x", "Pets", [("color", .text("red"))])
+    try category(b, "y", "pets")
+    try settle()
+    try b.access.execute(
+      """
+      INSERT INTO category(id, name, sort) VALUES ('y', 'Animals', 7);
+      UPDATE category SET name = 'Beasts', note = 'by name' WHERE id = 'x'
+      """)
+    try settle()
+
+    for device in home.devices {
+      #expect(try ids(device) == ["x"])
+      let fields = try #require(try device.fields("category", "x"))
+      #expect(fields["name"] == .text("Beasts"))
+      #expect(fields["note"] == .text("by name"))
+      #expect(fields["sort"] == .integer(7))
+      #expect(fields["color"] == .text("red"))
+    }
+  }
+
   @Test func `a person parts what was joined, and it stays parted (G8)`() throws {
     try category(a, "x", "Food")
     try category(b, "y", "Food", [("note", .text("of y"))])

@@ -123,6 +123,22 @@ struct HoldingTests {
     #expect(try home.difference("alex", "kim") == nil)
   }
 
+  @Test func `a member who may only read approves for himself and cannot reject, as that is to write`() throws {
+    try home.setRole("kim", .readOnly, by: "alex")
+    try home.settle("alex", "kim")
+    try delete(0..<40, at: b)
+    try home.pull(c, from: b)
+    let held = try #require(try c.replica.heldChangesets().first)
+
+    let error = #expect(throws: ReplicaError.self) {
+      try c.replica.decide(held.name, approving: false, now: c.now)
+    }
+    #expect(error?.code == .notAllowed)
+    #expect(try c.replica.unsealedCount() == 0)
+    try decide(c, approving: true)
+    #expect(try count(c) == 60)
+  }
+
   @Test func `a held change is held after a restart, too, and decided once`() throws {
     try delete(0..<40, at: b)
     try home.pull(a, from: b)

@@ -143,6 +143,30 @@ struct MergeTests {
     #expect(try c.fields("category", "c1")?["name"] == .text("two"))
   }
 
+  @Test func `a batch that fails half-way leaves the clock as it was, however often it comes`() throws {
+    try start()
+    a.now = a.now.advanced(byMilliseconds: 20 * 3_600_000)
+    try a.put("category", "ahead", [("name", .text("twenty hours ahead"))])
+    try a.access.execute("UPDATE sync_outbox SET at = \(a.now.milliseconds)")
+    try a.seal()
+    let slice = try a.replica.log(after: .start, skipping: try b.replica.vectors().received, limitBytes: .max)
+    var batch = slice.changesets.map(\.packed)
+    batch.append(PackedChangeset(bytes: [0] + [UInt8](repeating: 0x55, count: 200)))
+
+    for _ in 0..<50 {
+      #expect(throws: Violation.self) {
+        try b.replica.receive(batch, from: a.key.device, token: nil, now: b.now)
+      }
+    }
+    try b.put("category", "mine", [("name", .text("now"))])
+    try b.access.execute("UPDATE sync_outbox SET at = \(b.now.milliseconds)")
+    try b.seal()
+
+    #expect(try b.fields("category", "ahead") == nil)
+    let written = try #require(try b.replica.state(of: RecordKey(type: "category", id: "mine"))?.winner(of: "name"))
+    #expect(written.stamp.wall.milliseconds(since: b.now).magnitude < 1000)
+  }
+
   @Test func `state survives a restart`() throws {
     try start()
     try a.put("transaction", "t1", [("note", .text("a"))])

@@ -79,7 +79,8 @@ struct ReplicaCheckTests {
   @Test func `a changeset whose bytes were changed is not its author's`() throws {
     try damage(
       """
-      UPDATE sync_changeset SET body = CAST(substr(body, 1, length(body) - 1) || x'00' AS BLOB) WHERE position = 1
+      UPDATE sync_changeset SET body = CAST(substr(body, 1, length(body) - 1)
+        || CASE WHEN substr(body, -1) = x'00' THEN x'01' ELSE x'00' END AS BLOB) WHERE position = 1
       """)
 
     #expect(try faults().contains { $0.part == .chain })

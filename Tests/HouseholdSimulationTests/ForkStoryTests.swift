@@ -36,8 +36,8 @@ struct ForkStoryTests {
   }
 
   /// Heals everything, and expects these records on every device.
-  func expectEverywhere(_ notes: [String: String]) throws {
-    let breach = try world.breachAfterHealing()
+  func expectEverywhere(_ notes: [String: String], keepingLinks: Bool = false) throws {
+    let breach = try world.breachAfterHealing(keepingLinks: keepingLinks)
     #expect(breach == nil)
     for device in world.devices {
       let shown = try device.tables().reduce(into: [:]) { $0[$1.key.id] = $1.value[0] }
@@ -113,6 +113,39 @@ struct ForkStoryTests {
     try expectEverywhere(["e1": "1", "a": "A", "b": "second", "c": "third"])
   }
 
+  @Test func `two copies that run at once come together in sessions that go on`() throws {
+    try put("A", "e1", "1")
+    try meetAll()
+    let twin = try world.clone(device("A"), isNoticed: false)
+    let (a, b, c) = (try device("A"), try device("B"), try device("C"))
+    for (one, other) in [(a, b), (twin, c), (b, c)] { world.connect(one, other) }
+    world.deliverAll()
+    world.wait(milliseconds: 3000)
+    // Both seal the same seq before either hears of the other, and B and C get one each.
+    try put("A", "a", "A")
+    try put(twin, "b", "second")
+    world.deliverAll()
+
+    // Nobody is cut off: what was said in these sessions must show them what they lack.
+    try expectEverywhere(["e1": "1", "a": "A", "b": "second"], keepingLinks: true)
+    #expect(a.replica.replica != twin.replica.replica)
+  }
+
+  @Test func `a copy whose edit was overtaken by the other's in one session is heard (F4)`() throws {
+    try put("A", "e1", "1")
+    try meetAll()
+    let twin = try world.clone(device("A"), isNoticed: false)
+    let (a, b) = (try device("A"), try device("B"))
+    // The twin has sealed before it meets B, and B gets the other's changeset of that seq after it said what it has.
+    try put(twin, "b", "second")
+    try put("A", "a", "A")
+    world.connect(a, b)
+    world.connect(twin, b)
+    world.deliverAll()
+
+    try expectEverywhere(["e1": "1", "a": "A", "b": "second"], keepingLinks: true)
+  }
+
   @Test func `copies that edit one field are a conflict like any other`() throws {
     try put("A", "t", "before")
     try meetAll()
@@ -152,6 +185,35 @@ struct ForkStoryTests {
         let shown = try device(name).fields(RecordKey(type: "tx", id: "e\(n)"))
         #expect(shown == ["note": .text("\(n)")], "\(name) has something else as e\(n)")
       }
+    }
+  }
+
+  /// The limit that Docs/Protocol.md states: where nobody has a log, 256 changesets tell branches apart.
+  @Test func `a branch further back than a snapshot tells waits on its device, and goes on from whoever has a log`()
+    throws
+  {
+    try put("A", "e0", "0")
+    let copy = try world.copy(device("A"))
+    for n in 1...(Limits.recentHeaders + 4) { try put("A", "e\(n % 4)", "\(n)") }
+    let joiner = try world.add(World.Plan("D", needsSnapshot: true))
+    try meet("A", "D")
+    let before = try joiner.tables()
+    let full = try world.copy(device("A"))
+    try world.restore(device("A"), to: copy, isNoticed: false)
+    try put("A", "late", "branch")
+
+    for _ in 0..<4 { try meet("A", "D") }
+
+    #expect(try joiner.tables() == before)
+    #expect(try device("A").fields(RecordKey(type: "tx", id: "late")) == ["note": .text("branch")])
+    // The returned device finds the snapshot to contradict it, says so, and keeps what it has.
+    #expect(world.faults.allSatisfy { $0.contains("has another changeset") })
+    // Somebody has the log after all: here another copy of the disk.
+    let witness = try world.start(twinOf: device("A"), on: full)
+    try world.sync(witness, device("B"))
+    for _ in 0..<3 { for (one, other) in [("A", "B"), ("B", "D"), ("A", "D")] { try meet(one, other) } }
+    for name in ["A", "B", "D"] {
+      #expect(try device(name).fields(RecordKey(type: "tx", id: "late")) == ["note": .text("branch")], "\(name)")
     }
   }
 }

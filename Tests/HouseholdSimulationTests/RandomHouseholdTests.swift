@@ -14,7 +14,7 @@ struct RandomHouseholdTests {
     }
   }
 
-  @Test(arguments: [84, 1047, 1106, 1151, 1232, 1269] as [UInt64])
+  @Test(arguments: [84, 170, 353, 1047, 1106] as [UInt64])
   func `a seed that once found a fault holds`(seed: UInt64) throws {
     let outcome = try RandomHousehold.run(seed: seed)
     #expect(outcome.failure == nil, "seed \(seed): \(outcome.failure ?? "")")

@@ -19,7 +19,7 @@ struct ScenarioTests {
     return try Scenario.Step(.object(common.merging(keys) { $1 }))
   }
 
-  @Test(arguments: ["01", "02", "05", "06", "08", "13", "16", "24"])
+  @Test(arguments: ["01", "02", "05", "06", "08", "10", "13", "16", "24"])
   func `the scenario holds`(number: String) throws {
     let outcome = try ScenarioRunner.run(Self.scenario(number))
 
@@ -27,7 +27,7 @@ struct ScenarioTests {
   }
 
   @Test(arguments: [
-    "03": ["expect.status"], "10": ["compact"], "11": ["backup", "restore-backup"], "19": ["local_only_setting"],
+    "03": ["expect.status"], "11": ["backup", "restore-backup"], "19": ["local_only_setting"],
     "15": ["the limit retries_of_refused_record_per_hour", "expect.status"],
   ])
   func `what is not built yet is named, and the rest of the scenario holds`(

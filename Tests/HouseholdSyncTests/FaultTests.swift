@@ -162,7 +162,7 @@ struct FaultTests {
     let network = SimulatedNetwork(seed: 1, devices: 2)
     let link = network.connect(0, 1)
     network.settle()
-    let payload = MessageCodec.encode(.acknowledge(Acknowledgement(bytes: 1, received: VersionVector())))
+    let payload = MessageCodec.encode(.acknowledge(Acknowledgement(bytes: 1, received: [])))
 
     network.handle(
       0, .messageReceived(link, type: Message.Kind.acknowledge.rawValue, flags: 0, payload: payload))

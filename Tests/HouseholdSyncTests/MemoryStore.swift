@@ -104,6 +104,10 @@ final class MemoryStore: RecordStore {
     vector.sorted.map { Dependency(replica: $0.replica, sequence: $0.sequence, hashPrefix: hashPrefix) }
   }
 
+  func dependencies(on vector: VersionVector) throws -> [Dependency] {
+    vector.sorted.map { Dependency(replica: $0.replica, sequence: $0.sequence, hashPrefix: hashPrefix) }
+  }
+
   func logEnd() throws -> LogPosition { LogPosition(rawValue: nextPosition - 1) }
 
   func log(after position: LogPosition, skipping known: VersionVector, limitBytes: Int) throws -> LogSlice {
@@ -144,11 +148,12 @@ final class MemoryStore: RecordStore {
     _ changesets: [PackedChangeset], from peer: DeviceID, token: ChangeToken?, now: Instant
   ) throws -> Reception {
     try checkFault()
-    var reception = Reception(stored: 0, applied: 0, vectors: try vectors(), sealed: false)
+    var reception = Reception(stored: 0, applied: 0, vectors: try vectors(), sealed: false, reached: VersionVector())
     let decoded = try changesets.map { packed in
       guard let changeset = MemoryChangeset(packed) else { throw Violation(.badChangeset, "It cannot be read.") }
       return (changeset.name, packed)
     }
+    for (name, _) in decoded { reception.reached.count(name) }
     for (name, packed) in decoded where !vector.contains(name) {
       guard name.sequence == vector[name.replica] + 1 else {
         throw Violation(.badChangeset, "There is a gap before \(name).")
@@ -239,6 +244,8 @@ final class MemoryStore: RecordStore {
     guard let staged, let last = staged.pages.last else { return nil }
     return SnapshotProgress(id: staged.id, cursor: last.cursor, isComplete: last.isLast)
   }
+
+  func timePassed(_ now: Instant) throws {}
 
   func stage(_ page: SnapshotPage, of id: SnapshotID) throws {
     try checkFault()

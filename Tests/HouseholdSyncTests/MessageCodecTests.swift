@@ -14,6 +14,11 @@ struct MessageCodecTests {
 
   private static let vector = VersionVector([id128(1): 5, id128(2): 300])
 
+  private static let dependencies = [
+    Dependency(replica: id128(1), sequence: 5, hashPrefix: 6),
+    Dependency(replica: id128(2), sequence: 300, hashPrefix: 7),
+  ]
+
   static let samples: [Message] = [
     .hello(
       Hello(
@@ -21,8 +26,8 @@ struct MessageCodecTests {
         membershipHeads: [id256(5)], schemaVersion: 6, wall: Instant(milliseconds: 1_700_000_000_000),
         programVersion: "1.0", addresses: ["[::1]:7411"])),
     .use,
-    .acknowledge(Acknowledgement(bytes: 1000, received: vector)),
-    .offer(vector),
+    .acknowledge(Acknowledgement(bytes: 1000, received: dependencies)),
+    .offer(dependencies),
     .request(ChangesetRequest(replica: id128(1), first: 2, last: 300)),
     .ping(Ping(number: 7, wall: Instant(milliseconds: -1))),
     .pong(Pong(number: 7, asked: Instant(milliseconds: -1), wall: Instant(milliseconds: 5))),
@@ -37,18 +42,19 @@ struct MessageCodecTests {
       Holdings(
         received: [], base: VersionVector(),
         digest: StoreDigest(applied: vector, membershipHeads: [id256(5)], bytes: [1, 2]))),
-    .subscribe(Subscription(number: 1, token: nil, received: VersionVector(), snapshot: .none)),
+    .subscribe(Subscription(number: 1, token: nil, received: [], snapshot: .none)),
     .subscribe(
       Subscription(
-        number: 2, token: ChangeToken(bytes: [9, 9]), received: vector, snapshot: .resume(id256(7), cursor: [8]))),
-    .subscribe(Subscription(number: 3, token: nil, received: VersionVector(), snapshot: .fresh)),
+        number: 2, token: ChangeToken(bytes: [9, 9]), received: dependencies,
+        snapshot: .resume(id256(7), cursor: [8]))),
+    .subscribe(Subscription(number: 3, token: nil, received: [], snapshot: .fresh)),
     .batch(
       Batch(
-        subscription: 1, more: true, token: ChangeToken(bytes: [9]), answers: nil, reaches: vector,
+        subscription: 1, more: true, token: ChangeToken(bytes: [9]), answers: nil,
         changesets: [PackedChangeset(bytes: [0, 1]), PackedChangeset(bytes: [1])])),
     .batch(
       Batch(
-        subscription: 1, more: false, token: nil, answers: id128(3), reaches: VersionVector(), changesets: [])),
+        subscription: 1, more: false, token: nil, answers: id128(3), changesets: [])),
     .snapshotPage(
       SnapshotPart(
         subscription: 1, id: id256(7), token: ChangeToken(bytes: [9]),
@@ -75,8 +81,8 @@ struct MessageCodecTests {
     02020202020202020202020203030303030303030303030303030303040404040404040404040404040404040105050505050505050505\
     050505050505050505050505050505050505050505050680a0abfef96203312e30010a5b3a3a315d3a37343131
     2 -
-    3 e80702010101010101010101010101010101010502020202020202020202020202020202ac02
-    4 02010101010101010101010101010101010502020202020202020202020202020202ac02
+    3 e807020101010101010101010101010101010105000000000000000602020202020202020202020202020202ac020000000000000007
+    4 020101010101010101010101010101010105000000000000000602020202020202020202020202020202ac020000000000000007
     5 0101010101010101010101010101010102ac02
     6 0701
     7 07010a
@@ -92,19 +98,19 @@ struct MessageCodecTests {
     42 01000002010101010101010101010101010101010502020202020202020202020202020202ac0201050505050505050505050505050\
     5050505050505050505050505050505050505020102
     43 000100
-    43 070202090902010101010101010101010101010101010502020202020202020202020202020202ac020707070707070707070707070\
-    7070707070707070707070707070707070707070108
+    43 0702020909020101010101010101010101010101010105000000000000000602020202020202020202020202020202ac02000000000\
+    000000707070707070707070707070707070707070707070707070707070707070707070108
     43 020300
-    44 0301010902010101010101010101010101010101010502020202020202020202020202020202ac02020200010101
-    44 0401030303030303030303030303030303030000
+    44 03010109020200010101
+    44 04010303030303030303030303030303030300
     45 0301070707070707070707070707070707070707070707070707070707070707070701090101020203
     46 0201010101010101010101010101010101070102020202020202020202020202020202ac0202
     46 00
     47 020101010101010101010101010101010107010203040506070801010101010101010101010101010101ac020000000000000009
     48 02020202020202020202020202020202ac02
     48 0202020202020202020202020202020200
-    49 020101010101010101010101010101010101010101010101010101010101010101010201010101010101010101010101010101050\
-    2020202020202020202020202020202ac0202020202020202020202020202020202020202020202020202020202020202020000
+    49 02010101010101010101010101010101010101010101010101010101010101010101020101010101010101010101010101010105020\
+    20202020202020202020202020202ac0202020202020202020202020202020202020202020202020202020202020202020000
     """.split(separator: "\n").map(String.init)
 
   @Test func `every message has the bytes that are pinned (P3)`() {
@@ -168,9 +174,11 @@ struct MessageCodecTests {
       vector[ReplicaID(bytes: bytes)!] = UInt64(Int64.max)
     }
 
-    let parts = vector.parts
+    let parts = vector.parts.map { part in
+      part.sorted.map { Dependency(replica: $0.replica, sequence: $0.sequence, hashPrefix: .max) }
+    }
 
-    #expect(parts.count == 2)
+    #expect(parts.count == 3)
     #expect(parts.allSatisfy { MessageCodec.encode(.offer($0)).count <= Limits.controlFrameBytes })
     #expect(
       parts.allSatisfy {

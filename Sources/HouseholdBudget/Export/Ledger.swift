@@ -3,8 +3,9 @@ import HouseholdRecords
 /// Transactions as a journal of plain-text accounting, which hledger or beancount read.
 ///
 /// One entry for each transaction, by day and id: the own account first, below `Assets:`, then what the money was for,
-/// below `Expenses:` or `Income:`. Amounts are in major units with the currency's code behind the number, the same bytes
-/// in every locale. A transaction without a day cannot be an entry and stands as a comment.
+/// below `Expenses:` or `Income:`; the ends of transfers between own accounts stand against `Equity:Transfers`. Amounts
+/// are in major units with the currency's code behind the number, the same bytes in every locale. A transaction without
+/// a day cannot be an entry and stands as a comment.
 package enum Ledger {
   /// The programs that read it.
   package enum Dialect: String, Hashable, Sendable { case hledger, beancount }
@@ -20,23 +21,36 @@ package enum Ledger {
     let sorted = records.transactions.sorted { a, b in
       (a.day?.dayNumber ?? .min, TextBytes(a.id)) < (b.day?.dayNumber ?? .min, TextBytes(b.id))
     }
+    let book = Book(records: records, transfers: records.transfers)
     switch dialect {
-    case .hledger: return HledgerText.text(sorted, records)
-    case .beancount: return BeancountText.text(sorted, records)
+    case .hledger: return HledgerText.text(sorted, book)
+    case .beancount: return BeancountText.text(sorted, book)
     }
   }
 
-  /// The lines of an entry: their amounts are together zero.
-  static func postings(of transaction: BudgetRecords.Transaction, _ records: BudgetRecords) -> [Posting] {
-    let own = transaction.account.map(records.accountName) ?? "No account"
-    return [Posting(account: "Assets:\(part(own))", amount: Int128(transaction.amount))]
-      + records.parts(of: transaction).map { Posting(account: account($0.category, records), amount: -$0.amount) }
-  }
+  /// What the entries rest on.
+  struct Book {
+    let records: BudgetRecords
+    let transfers: Transfers
 
-  private static func account(_ category: String?, _ records: BudgetRecords) -> String {
-    let (group, name) = records.path(ofCategory: category)
-    if records.isIncome(category) { return "Income:\(part(name))" }
-    return "Expenses:" + (group.map { "\(part($0)):" } ?? "") + part(name)
+    /// The lines of an entry: their amounts are together zero.
+    ///
+    /// The two ends of a transfer are two entries, each against one account that they leave at zero.
+    func postings(of transaction: BudgetRecords.Transaction) -> [Posting] {
+      let own = transaction.account.map(records.accountName) ?? "No account"
+      let first = Posting(account: "Assets:\(Ledger.part(own))", amount: Int128(transaction.amount))
+      guard !transfers.holds(transaction.id) else {
+        return [first, Posting(account: "Equity:Transfers", amount: -first.amount)]
+      }
+      return [first]
+        + records.parts(of: transaction).map { Posting(account: account($0.category), amount: -$0.amount) }
+    }
+
+    private func account(_ category: String?) -> String {
+      let (group, name) = records.path(ofCategory: category)
+      if records.isIncome(category) { return "Income:\(Ledger.part(name))" }
+      return "Expenses:" + (group.map { "\(Ledger.part($0)):" } ?? "") + Ledger.part(name)
+    }
   }
 
   /// A name as one part of an account's name: on one line, and without what separates parts.
@@ -48,7 +62,7 @@ package enum Ledger {
 
 /// What hledger reads.
 enum HledgerText {
-  static func text(_ transactions: [BudgetRecords.Transaction], _ records: BudgetRecords) -> String {
+  static func text(_ transactions: [BudgetRecords.Transaction], _ book: Ledger.Book) -> String {
     var text = "; exported by household\ndecimal-mark .\n"
     for transaction in transactions {
       let title = onOneLine(transaction.payee).map(description) ?? ""
@@ -61,7 +75,7 @@ enum HledgerText {
       for line in physicalLines(of: transaction.note ?? "") {
         if let note = onOneLine(String(line)) { text += "    ; \(note.replacing(":", with: " "))\n" }
       }
-      for posting in Ledger.postings(of: transaction, records) {
+      for posting in book.postings(of: transaction) {
         let amount = Currency.text(posting.amount, transaction.currency)
         text += "    \(account(posting.account))  \(amount)\(commodity(transaction.currency))\n"
       }
@@ -91,7 +105,7 @@ enum HledgerText {
 
 /// What beancount reads.
 enum BeancountText {
-  static func text(_ transactions: [BudgetRecords.Transaction], _ records: BudgetRecords) -> String {
+  static func text(_ transactions: [BudgetRecords.Transaction], _ book: Ledger.Book) -> String {
     var names = AccountNames()
     var entries = ""
     for transaction in transactions {
@@ -104,7 +118,7 @@ enum BeancountText {
       let mark = transaction.cleared == false ? "!" : "*"
       entries += "\n\(day) \(mark) \(quote(payee)) \(quote(onOneLine(transaction.note) ?? ""))\n"
       entries += "  id: \(quote(transaction.id))\n"
-      for posting in Ledger.postings(of: transaction, records) {
+      for posting in book.postings(of: transaction) {
         entries += "  \(names.name(posting.account))  \(Currency.text(posting.amount, transaction.currency)) \(code)\n"
       }
     }

@@ -8,8 +8,10 @@ struct BankLayout: Sendable {
   }
 
   let separator: Character
-  /// The physical line of the header.
+  /// The physical line of the header; 0 for none.
   let headerLine: Int
+  /// The words of the header; none where there is no header.
+  let header: [String]
   let columnCount: Int
   let columns: [Role: Int]
 
@@ -17,22 +19,38 @@ struct BankLayout: Sendable {
   private static let preambleRecords = 40
 
   /// The layout whose header has the most columns that are known here; else what the columns themselves show.
-  static func find(_ bytes: [UInt8]) -> BankLayout? {
+  ///
+  /// - Parameter choices: its delimiter and its columns are taken as they are; a header is one that holds them.
+  static func find(_ bytes: [UInt8], choices: ImportChoices) -> BankLayout? {
     let head = Array(bytes.prefix(64 << 10))
+    let separators = choices.delimiter.map { [$0] } ?? TransactionsCSV.separators
     var best: BankLayout?
-    for separator in TransactionsCSV.separators {
+    for separator in separators {
       for row in CSVFile(head, separator: separator).rows.prefix(preambleRecords) {
-        guard let layout = BankLayout(header: row, separator: separator) else { continue }
+        guard let layout = BankLayout(header: row, separator: separator, chosen: choices.columns) else { continue }
         if layout.columns.count > best?.columns.count ?? 0 { best = layout }
       }
     }
     if let best { return best }
-    for separator in TransactionsCSV.separators {
+    for separator in separators {
       let isWhole = head.count == bytes.count
       let rows = CSVFile(head, separator: separator).rows
-      if let layout = BankLayout(contents: isWhole ? rows : rows.dropLast(), separator: separator) { return layout }
+      if let layout = BankLayout(
+        contents: isWhole ? rows : rows.dropLast(), separator: separator, chosen: choices.columns)
+      {
+        return layout
+      }
     }
     return nil
+  }
+
+  /// How the file is laid out, in the words of a person's choices.
+  var choices: ImportChoices {
+    var words: [String: String] = [:]
+    for (role, column) in columns {
+      words[role.rawValue] = header.isEmpty ? String(column + 1) : onOneLine(header[column]) ?? String(column + 1)
+    }
+    return ImportChoices(delimiter: separator, columns: words)
   }
 
   /// The cell of a row; nil if the file has no such column or the row is shorter.
@@ -41,9 +59,37 @@ struct BankLayout: Sendable {
     return row.fields[column]
   }
 
-  /// A file without a header: the columns that are a date and an amount in (nearly) every row, if there is one of each.
-  private init?(contents rows: [CSVRow], separator: Character) {
-    guard let width = rows.map(\.fields.count).max(), width >= 3 else { return nil }
+  /// A file without a header: the columns that are a date and an amount in (nearly) every row, if there is one of each,
+  /// or those that a person named by their numbers.
+  private init?(contents rows: [CSVRow], separator: Character, chosen: [String: String]) {
+    guard let width = rows.map(\.fields.count).max(), let own = Self.numbered(chosen, width: width) else { return nil }
+    var columns = own
+    if own[.date] == nil || own[.amount] == nil && own[.debit] == nil && own[.credit] == nil {
+      guard let found = Self.shown(rows, width: width) else { return nil }
+      columns = found.filter { !own.values.contains($0.value) && chosen[$0.key.rawValue] == nil }
+      columns.merge(own) { $1 }
+      guard columns[.date] != nil, columns[.amount] != nil else { return nil }
+    }
+    self.separator = separator
+    headerLine = 0
+    header = []
+    columnCount = width
+    self.columns = columns
+  }
+
+  /// The columns that a person named by number; nil if one of them has a name instead, or is not there.
+  private static func numbered(_ chosen: [String: String], width: Int) -> [Role: Int]? {
+    var columns: [Role: Int] = [:]
+    for (word, column) in chosen where !column.isEmpty {
+      guard let role = Role(rawValue: word), let number = Int(column), (1...width).contains(number) else { return nil }
+      columns[role] = number - 1
+    }
+    return columns
+  }
+
+  /// What the contents of the columns show; nil if they do not show a date and an amount with its sign.
+  private static func shown(_ rows: [CSVRow], width: Int) -> [Role: Int]? {
+    guard width >= 3 else { return nil }
     // A record of the account may stand before the payments.
     let needed = rows.count < 3 ? rows.count : rows.count - max(1, rows.count / 10)
     func count(_ column: Int, _ holds: (String) -> Bool) -> Int {
@@ -67,29 +113,35 @@ struct BankLayout: Sendable {
     let longest = lengths.filter { $0.1 > 0 }.sorted { $0.1 > $1.1 }.map(\.0)
     columns[.payee] = longest.first
     columns[.note] = longest.dropFirst().first
-    self.separator = separator
-    headerLine = 0
-    columnCount = width
-    self.columns = columns
+    return columns
   }
 
-  private init?(header: CSVRow, separator: Character) {
+  private init?(header: CSVRow, separator: Character, chosen: [String: String]) {
     var columns: [Role: Int] = [:]
     let keys = header.fields.map(foldedKey)
-    for role in Role.allCases {
+    for (word, column) in chosen where !column.isEmpty {
+      guard let role = Role(rawValue: word) else { continue }
+      let number = Int(column).flatMap { keys.indices.contains($0 - 1) ? $0 - 1 : nil }
+      guard let index = keys.firstIndex(of: foldedKey(column)) ?? number else { return nil }
+      columns[role] = index
+    }
+    for role in Role.allCases where chosen[role.rawValue] == nil {
       for word in Self.words[role] ?? [] where columns[role] == nil {
         if let column = keys.firstIndex(of: word), !columns.values.contains(column) { columns[role] = column }
       }
     }
-    guard columns[.date] != nil, columns[.amount] != nil || columns[.debit] != nil || columns[.credit] != nil else {
-      return nil
-    }
-    if columns[.payee] == nil, let note = columns[.note] {
+    guard let date = columns[.date], columns[.amount] != nil || columns[.debit] != nil || columns[.credit] != nil,
+      DayText(header.fields[date]) == nil
+    else { return nil }
+    if columns[.payee] == nil, chosen[Role.payee.rawValue] == nil, chosen[Role.note.rawValue] == nil,
+      let note = columns[.note]
+    {
       columns[.payee] = note
       columns[.note] = nil
     }
     self.separator = separator
     headerLine = header.line
+    self.header = header.fields
     columnCount = header.fields.count
     self.columns = columns
   }

@@ -7,14 +7,10 @@ struct BankRows {
   private let direction: DirectionColumn?
 
   static func read(_ bytes: [UInt8], name: String, into builder: inout PlanBuilder) throws {
-    guard let layout = BankLayout.find(bytes) else {
-      throw ImportFailure(
-        .unknownFormat,
-        "The file \(name) is no CSV with a header that names a date and an amount, or with columns that show them.",
-        remedy: "Export it as CSV with a header, or rename the columns to Date, Payee, Amount and Currency.")
-    }
+    let layout = try layout(of: bytes, name: name, into: &builder)
     let file = CSVFile(bytes, separator: layout.separator)
-    let rows = file.rows.filter { $0.line > layout.headerLine && $0.fields.contains { !isBlank($0) } }
+    let written = file.rows.filter { $0.line > layout.headerLine && $0.fields.contains { !isBlank($0) } }
+    let rows = TwoLineRecords.joined(written, layout: layout)
     let faults = file.faults.filter { $0.line > layout.headerLine }
     try TransactionsCSV.check(file, name: name, rowsBefore: 0)
     guard !rows.isEmpty || !faults.isEmpty else {
@@ -22,9 +18,35 @@ struct BankRows {
         .empty, "The file \(name) has a header and no rows.", remedy: "Export a period that has transactions.")
     }
     let reader = BankRows(layout: layout, rows: rows, options: builder.options)
-    if let note = reader.dialect.note { builder.note(note) }
+    builder.read(as: layout.choices, reader.dialect)
+    if rows.count < written.count {
+      builder.note("Payments stand on two lines each: \(written.count) lines were read as \(rows.count) payments.")
+    }
     for fault in faults { builder.skip(line: fault.line, fault.reason) }
-    for row in rows { try reader.read(row, into: &builder) }
+    try builder.read(each: rows) { try reader.read($0, into: &$1) }
+  }
+
+  /// The layout by a person's choices, with what is remembered where the file has it; else as the file itself shows.
+  private static func layout(
+    of bytes: [UInt8], name: String, into builder: inout PlanBuilder
+  ) throws(ImportFailure) -> BankLayout {
+    let (chosen, remembered) = (builder.options.choices, builder.options.remembered)
+    if let layout = BankLayout.find(bytes, choices: chosen.over(remembered)) { return layout }
+    if let layout = BankLayout.find(bytes, choices: chosen) {
+      builder.note("What is remembered of this account's files does not fit this one and was left aside.")
+      return layout
+    }
+    let named = chosen.columns.values.filter { !$0.isEmpty }.sorted()
+    guard named.isEmpty else {
+      throw ImportFailure(
+        .unknownFormat,
+        "The file \(name) has no header with \(named.map(quoted).joined(separator: " and ")) beside a date and an amount.",
+        remedy: "Name columns by the words of the header or by their numbers from 1, such as --column amount=4.")
+    }
+    throw ImportFailure(
+      .unknownFormat,
+      "The file \(name) is no CSV with a header that names a date and an amount, or with columns that show them.",
+      remedy: "Export it as CSV with a header, or say which column is what: --column date=1 --column amount=4.")
   }
 
   private init(layout: BankLayout, rows: [CSVRow], options: ImportOptions) {

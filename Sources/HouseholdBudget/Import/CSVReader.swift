@@ -69,6 +69,8 @@ package struct CSVReader: Sendable {
   private var state = State.fieldStart
   private var fields: [String] = []
   private var isQuoted: [Bool] = []
+  /// The marks of the last record: most records of a file have the same, and one array does for all of these.
+  private var lastQuoted: [Bool] = []
   private var field: [UInt8] = []
   private var isFieldQuoted = false
   private var recordBytes = 0
@@ -199,8 +201,10 @@ package struct CSVReader: Sendable {
   private mutating func endRecord(_ rows: inout [CSVRow]) throws(CSVFailure) {
     guard begun else { return }
     try endField()
-    rows.append(CSVRow(line: recordLine, fields: fields, isQuoted: isQuoted))
-    fields.removeAll(keepingCapacity: true)
+    if lastQuoted != isQuoted { lastQuoted = isQuoted }
+    rows.append(CSVRow(line: recordLine, fields: fields, isQuoted: lastQuoted))
+    fields = []
+    fields.reserveCapacity(lastQuoted.count)
     isQuoted.removeAll(keepingCapacity: true)
     recordBytes = 0
     begun = false

@@ -16,6 +16,7 @@ package enum Currency {
   /// A code as it stands in a file, without blanks and in capitals; nil for nothing.
   static func code(_ text: String?) -> String? {
     guard let text else { return nil }
+    if text.utf8.count == 3, text.utf8.allSatisfy({ (0x41...0x5A).contains($0) }) { return text }
     let code = text.filter { !$0.isWhitespace }.uppercased()
     return code.isEmpty ? nil : code
   }

@@ -9,14 +9,21 @@ struct DayText: Hashable, Sendable {
     case dayFirst, monthFirst
   }
 
-  private let numbers: [Int]
+  /// As they stand; the year whole.
+  private let numbers: Numbers
   private let isYearFirst: Bool
   private let hasPoints: Bool
 
+  private struct Numbers: Hashable, Sendable {
+    let first, second, third: Int
+
+    init(_ first: Int, _ second: Int, _ third: Int) { (self.first, self.second, self.third) = (first, second, third) }
+  }
+
   /// Reads three numbers between points, slashes or hyphens, or eight digits; nil for anything else.
   init?(_ text: String) {
-    if let numbers = isoNumbers(text) {
-      self.numbers = numbers
+    if let (year, month, day) = isoNumbers(text) {
+      numbers = Numbers(year, month, day)
       (isYearFirst, hasPoints) = (true, false)
       return
     }
@@ -24,7 +31,7 @@ struct DayText: Hashable, Sendable {
     guard let word = trimmed.first else { return nil }
     let day = Array(word.prefix { $0 != "T" })
     if day.count == 8, let digits = number(day[...]) {
-      numbers = [digits / 10_000, digits / 100 % 100, digits % 100]
+      numbers = Numbers(digits / 10_000, digits / 100 % 100, digits % 100)
       (isYearFirst, hasPoints) = (true, false)
       return
     }
@@ -39,25 +46,23 @@ struct DayText: Hashable, Sendable {
     let year = isYearFirst ? parts[0] : parts[2]
     let others = isYearFirst ? parts[1...2] : parts[0...1]
     guard year.count == 4 || year.count == 2, others.allSatisfy({ $0.count <= 2 }) else { return nil }
-    numbers = values.enumerated().map { index, value in
-      guard index == 2, !isYearFirst, year.count == 2 else { return value }
-      return value < 70 ? 2000 + value : 1900 + value
-    }
+    let isShort = !isYearFirst && year.count == 2
+    numbers = Numbers(values[0], values[1], isShort ? values[2] + (values[2] < 70 ? 2000 : 1900) : values[2])
   }
 
   /// The order that this day alone proves; nil when it could be either, or when the year comes first.
   var evidence: Order? {
     if isYearFirst { return nil }
     if hasPoints { return .dayFirst }
-    if numbers[0] > 12, numbers[1] <= 12 { return .dayFirst }
-    if numbers[1] > 12, numbers[0] <= 12 { return .monthFirst }
+    if numbers.first > 12, numbers.second <= 12 { return .dayFirst }
+    if numbers.second > 12, numbers.first <= 12 { return .monthFirst }
     return nil
   }
 
   /// The day under either order; nil where the order makes no difference or one of them is no day.
   var readings: (dayFirst: CalendarDay, monthFirst: CalendarDay)? {
-    guard !isYearFirst, let dayFirst = CalendarDay(year: numbers[2], month: numbers[1], day: numbers[0]),
-      let monthFirst = CalendarDay(year: numbers[2], month: numbers[0], day: numbers[1])
+    guard !isYearFirst, let dayFirst = CalendarDay(year: numbers.third, month: numbers.second, day: numbers.first),
+      let monthFirst = CalendarDay(year: numbers.third, month: numbers.first, day: numbers.second)
     else { return nil }
     return (dayFirst, monthFirst)
   }
@@ -66,18 +71,18 @@ struct DayText: Hashable, Sendable {
   func day(_ order: Order?) throws(FieldMisfit) -> CalendarDay {
     let day: CalendarDay?
     if isYearFirst {
-      day = CalendarDay(year: numbers[0], month: numbers[1], day: numbers[2])
-    } else if numbers[0] == numbers[1] {
-      day = CalendarDay(year: numbers[2], month: numbers[0], day: numbers[1])
+      day = CalendarDay(year: numbers.first, month: numbers.second, day: numbers.third)
+    } else if numbers.first == numbers.second {
+      day = CalendarDay(year: numbers.third, month: numbers.first, day: numbers.second)
     } else {
       guard let order = order ?? evidence else {
         throw FieldMisfit(reason: "it cannot be told whether the day or the month comes first")
       }
-      let (first, second) = (numbers[0], numbers[1])
+      let (first, second) = (numbers.first, numbers.second)
       day =
         order == .dayFirst
-        ? CalendarDay(year: numbers[2], month: second, day: first)
-        : CalendarDay(year: numbers[2], month: first, day: second)
+        ? CalendarDay(year: numbers.third, month: second, day: first)
+        : CalendarDay(year: numbers.third, month: first, day: second)
     }
     guard let day else { throw FieldMisfit(reason: "the calendar has no such day") }
     return day
@@ -85,15 +90,23 @@ struct DayText: Hashable, Sendable {
 }
 
 /// The numbers of `YYYY-MM-DD` and nothing else, as most files write days; nil for any other way.
-private func isoNumbers(_ text: String) -> [Int]? {
+private func isoNumbers(_ text: String) -> (year: Int, month: Int, day: Int)? {
   guard text.utf8.count == 10 else { return nil }
-  let (bytes, hyphen) = (Array(text.utf8), UInt8(ascii: "-"))
-  guard bytes[4] == hyphen, bytes[7] == hyphen else { return nil }
-  var numbers = [0, 0, 0]
-  for (index, byte) in bytes.enumerated() where index != 4 && index != 7 {
+  var (numbers, place, index) = ((year: 0, month: 0, day: 0), 0, 0)
+  for byte in text.utf8 {
+    defer { index += 1 }
+    if index == 4 || index == 7 {
+      guard byte == UInt8(ascii: "-") else { return nil }
+      place += 1
+      continue
+    }
     guard (0x30...0x39).contains(byte) else { return nil }
-    let place = index < 4 ? 0 : index < 7 ? 1 : 2
-    numbers[place] = numbers[place] * 10 + Int(byte - 0x30)
+    let digit = Int(byte - 0x30)
+    switch place {
+    case 0: numbers.year = numbers.year * 10 + digit
+    case 1: numbers.month = numbers.month * 10 + digit
+    default: numbers.day = numbers.day * 10 + digit
+    }
   }
   return numbers
 }

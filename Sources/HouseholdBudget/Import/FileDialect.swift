@@ -4,6 +4,8 @@ import HouseholdRecords
 struct FileDialect: Sendable {
   private let mark: MoneyText.Mark?
   private let order: DayText.Order?
+  /// What the file itself proves: worth remembering for the account's next file, which may prove nothing.
+  let proven: ImportChoices
   /// What a person should know about how the file was read.
   private(set) var note: String?
 
@@ -28,12 +30,13 @@ struct FileDialect: Sendable {
       case nil: break
       }
     }
-    let found: MoneyText.Mark? = points == commas ? nil : points > commas ? .point : .comma
-    mark = options.hasDecimalComma.map { $0 ? .comma : .point } ?? found
-    if let isDayFirst = options.isDayFirst {
+    proven = ImportChoices(
+      isDayFirst: daysFirst == monthsFirst ? nil : daysFirst > monthsFirst,
+      hasDecimalComma: points == commas ? nil : commas > points)
+    let known = options.choices.over(proven).over(options.remembered)
+    mark = known.hasDecimalComma.map { $0 ? .comma : .point }
+    if let isDayFirst = known.isDayFirst {
       order = isDayFirst ? .dayFirst : .monthFirst
-    } else if daysFirst != monthsFirst {
-      order = daysFirst > monthsFirst ? .dayFirst : .monthFirst
     } else if daysFirst == 0, let denser = Self.denserOrder(days.compactMap { DayText($0)?.readings }) {
       order = denser
       let (read, other) = denser == .dayFirst ? ("day before month", "mdy") : ("month before day", "dmy")
@@ -42,6 +45,11 @@ struct FileDialect: Sendable {
     } else {
       order = nil
     }
+  }
+
+  /// How the file was read, as far as that was decided.
+  var choices: ImportChoices {
+    ImportChoices(isDayFirst: order.map { $0 == .dayFirst }, hasDecimalComma: mark.map { $0 == .comma })
   }
 
   /// The order in which days that could be either lie much closer together, as those of a statement do.
@@ -107,6 +115,7 @@ struct FileDialect: Sendable {
 
 /// The same text from every encoding and system: composed, line ends as LF.
 func tidied(_ text: String) -> String {
+  if text.utf8.allSatisfy({ $0 < 0x80 && $0 != UInt8(ascii: "\r") }) { return text }
   let composed = Folding.composed(text)
   guard composed.utf8.contains(UInt8(ascii: "\r")) else { return composed }
   var scalars = String.UnicodeScalarView()

@@ -13,23 +13,20 @@ package struct ImportOptions: Hashable, Sendable {
   package var format: ImportFormat
   /// The currency of rows that name none and whose account has none.
   package var currency: String?
-  /// Whether `03/04/2026` is 3 April; nil: the file decides, and if it cannot, its rows are skipped with that reason.
-  package var isDayFirst: Bool?
-  /// Whether `1,000` is one; nil: the file decides.
-  package var hasDecimalComma: Bool?
-  /// The encoding, as `--encoding` names it; nil: found out.
-  package var encoding: String?
+  /// What was said about this file: it goes before what the file shows.
+  package var choices: ImportChoices
+  /// What is remembered of the account: it counts where the file itself shows nothing.
+  package var remembered: ImportChoices
 
   package init(
-    account: String? = nil, format: ImportFormat = .automatic, currency: String? = nil, isDayFirst: Bool? = nil,
-    hasDecimalComma: Bool? = nil, encoding: String? = nil
+    account: String? = nil, format: ImportFormat = .automatic, currency: String? = nil,
+    choices: ImportChoices = ImportChoices(), remembered: ImportChoices = ImportChoices()
   ) {
-    self.hasDecimalComma = hasDecimalComma
-    self.encoding = encoding
     self.account = account
     self.format = format
     self.currency = currency
-    self.isDayFirst = isDayFirst
+    self.choices = choices
+    self.remembered = remembered
   }
 }
 
@@ -79,6 +76,8 @@ package struct ImportContext {
   package var presence: (RecordKey) throws -> Presence
   package var sha256: ([UInt8]) -> [UInt8]
   package var aliases: [AliasPatterns.Alias]
+  /// The payments that may be one end of a transfer; asked for at most once, and only if a row could be the other end.
+  package var transferLegs: () throws -> [TransferLeg] = { [] }
   /// The fields of a record that shows; nil if it does not.
   package var record: (RecordKey) throws -> [String: FieldValue]?
   /// Whether any of these fields was changed since the record was made.
@@ -100,5 +99,11 @@ package struct ImportContext {
     self.categories = categories
     self.presence = presence
     self.sha256 = sha256
+  }
+  /// The id of the account with this name or id; nil if it is not here.
+  package func accountID(_ word: String) -> String? {
+    var index = NameIndex(type: "account")
+    for account in accounts { index.add(id: account.id, name: account.name) }
+    return index.find(word)
   }
 }

@@ -56,16 +56,25 @@ package struct ImportPlan: Hashable, Sendable {
   package let updates: [ImportedRecord]
   /// Sentences about the whole file.
   package let notes: [String]
+  /// The id of the account that was asked for; nil if none was, or if it is not there and nothing needs it.
+  package let account: String?
+  /// How the file was read: the delimiter, the columns, and the order and the mark as far as they were decided.
+  package let reading: ImportChoices
+  /// What is worth remembering for the account's next file: what a person said, and what the file proves by itself.
+  package let lesson: ImportChoices
+  /// The new payments that are one end of a transfer, by id, and the other end.
+  package let transfers: [String: TransferLeg]
 
   /// Reads a file and says what importing it would do.
   ///
   /// - Parameter fileName: only for sentences and to tell formats apart.
+  /// - Parameter progress: hears now and then how many rows of how many are done.
   /// - Parameter writing: takes each weak record at once; they are not in the plan's `records` then. What it wrote must
   ///   be undone if this throws.
   /// - Throws: `ImportFailure`, and what the context's `presence` throws.
   package static func make(
     bytes: [UInt8], fileName: String, options: ImportOptions, context: ImportContext,
-    writing: ((ImportedRecord) throws -> Void)? = nil
+    progress: ((_ done: Int, _ all: Int) -> Void)? = nil, writing: ((ImportedRecord) throws -> Void)? = nil
   ) throws -> ImportPlan {
     let name = quoted(fileName)
     guard bytes.count <= Limits.importBytes else {
@@ -78,7 +87,7 @@ package struct ImportPlan: Hashable, Sendable {
       throw ImportFailure(.empty, "The file \(name) is empty.", remedy: "Export it from the bank again.")
     }
     let format = try format(of: text, name: name, options: options)
-    var builder = PlanBuilder(options: options, context: context, writing: writing)
+    var builder = PlanBuilder(options: options, context: context, progress: progress, writing: writing)
     switch format {
     case .ofx: try OFXStatement.read(text.bytes, name: name, into: &builder)
     case .qif: try QIFStatement.read(text.bytes, name: name, into: &builder)
@@ -95,14 +104,16 @@ package struct ImportPlan: Hashable, Sendable {
     return ImportPlan(
       format: format, encoding: text.encoding, found: builder.added + builder.known + builder.skipped.count,
       added: builder.added, known: builder.known, skipped: builder.skipped.sorted { $0.line < $1.line },
-      records: builder.records, updates: builder.updates, notes: builder.notes)
+      records: builder.records, updates: builder.updates, notes: builder.notes, account: builder.accountID,
+      reading: builder.reading,
+      lesson: options.choices.over(builder.proven).over(options.remembered), transfers: builder.transfers.found)
   }
 
   private static func decode(
     _ bytes: [UInt8], name: String, options: ImportOptions
   ) throws(ImportFailure) -> DecodedText {
     var wish: String?
-    if let word = options.encoding, !["auto", "utf-8", "utf-16"].contains(word.lowercased()) {
+    if let word = options.choices.encoding, !["auto", "utf-8", "utf-16"].contains(word.lowercased()) {
       wish = TextConversion.name(word)
       guard wish != nil else {
         throw ImportFailure(
@@ -111,7 +122,7 @@ package struct ImportPlan: Hashable, Sendable {
       }
     }
     do throws(TextDecodingFailure) {
-      return try TextDecoding.decode(bytes, as: wish)
+      return try TextDecoding.decode(bytes, as: wish, former: options.remembered.encoding.flatMap(TextConversion.name))
     } catch {
       throw ImportFailure(
         .notText, "The file \(name) is no text that can be imported: \(error.reason).",

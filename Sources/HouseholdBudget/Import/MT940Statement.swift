@@ -14,7 +14,7 @@ enum MT940Statement {
       throw ImportFailure(
         .unknownFormat, "The file \(name) is no MT940 file.", remedy: "Download it as MT940, or leave --format out.")
     }
-    for entry in scan.entries { try read(entry, into: &builder) }
+    try builder.read(each: scan.entries) { try read($0, into: &$1) }
   }
 
   private struct Entry {

@@ -23,7 +23,7 @@ enum OFXStatement {
         .unknownFormat, "The file \(name) is no OFX file.", remedy: "Download it as OFX or QFX, or leave --format out.")
     }
     guard scan.isClosed, scan.current == nil else { throw malformed(reader.line, "it ends too early") }
-    for payment in scan.payments { try read(payment, into: &builder) }
+    try builder.read(each: scan.payments) { try read($0, into: &$1) }
   }
 
   /// The values of one payment by their tags, the first of each.

@@ -13,6 +13,12 @@ struct PlanBuilder {
   /// The rows of this file by the import id that their bank id makes.
   var bankRows: [String: BankRows] = [:]
   let aliases: AliasPatterns
+  /// How the file is read; empty for formats that leave nothing open.
+  private(set) var reading = ImportChoices()
+  /// What the file proves about how files of its account are to be read.
+  private(set) var proven = ImportChoices()
+  /// The transfers among the new rows and what is here.
+  var transfers = NewTransfers()
 
   private var accounts: NameIndex
   private var accountCurrencies: [RecordKey: String] = [:]
@@ -21,17 +27,27 @@ struct PlanBuilder {
   private var categoriesByGroup: [String: NameIndex] = [:]
   /// The line on which each record of the file stands.
   private var lines: [RecordKey: Int] = [:]
-  private var ordinals: [[UInt8]: Int] = [:]
+  /// How many rows of the file have the same content, by its digest.
+  private var ordinals: [ContentDigest: Int] = [:]
+  /// The account that was asked for last: most files are of one.
+  private var lastAccount: (word: String, id: String)?
+  let payeeField: FieldDefinition?
+  let noteField: FieldDefinition?
+  private let progress: ((Int, Int) -> Void)?
   /// Takes weak records at once instead of keeping them: a large file's rows would fill the memory.
   private let writing: ((ImportedRecord) throws -> Void)?
 
   init(
-    options: ImportOptions, context: ImportContext, writing: ((ImportedRecord) throws -> Void)? = nil
+    options: ImportOptions, context: ImportContext, progress: ((Int, Int) -> Void)? = nil,
+    writing: ((ImportedRecord) throws -> Void)? = nil
   ) {
+    self.progress = progress
     self.writing = writing
     self.options = options
     self.context = context
     aliases = AliasPatterns(context.aliases)
+    let transaction = context.schema.type("transaction")
+    (payeeField, noteField) = (transaction?.field("payee"), transaction?.field("note"))
     accounts = NameIndex(type: "account")
     groups = NameIndex(type: "category_group")
     categories = NameIndex(type: "category")
@@ -48,6 +64,14 @@ struct PlanBuilder {
 
   // MARK: Rows
 
+  /// Reads one row of the file after the other, and says how far it is.
+  mutating func read<Row>(each rows: [Row], _ body: (Row, inout PlanBuilder) throws -> Void) rethrows {
+    for (index, row) in rows.enumerated() {
+      if index.isMultiple(of: 256) { progress?(index, rows.count) }
+      try body(row, &self)
+    }
+  }
+
   /// Notes that something in the file is not taken.
   ///
   /// - Parameter isFault: whether something is wrong with it, which `--strict` does not let pass.
@@ -59,6 +83,13 @@ struct PlanBuilder {
   mutating func note(_ sentence: String) {
     guard notes.count < Limits.unreadableLines else { return }
     notes.append(sentence)
+  }
+
+  /// Takes note of how the file is read, and of what it proves.
+  mutating func read(as layout: ImportChoices, _ dialect: FileDialect) {
+    reading = layout.over(dialect.choices)
+    proven = dialect.proven
+    if let sentence = dialect.note { note(sentence) }
   }
 
   /// Takes what a bank says anew about a record that an import made.
@@ -79,6 +110,11 @@ struct PlanBuilder {
       skip(line: line, "the id \(quoted(key.id)) stands on line \(other) already")
       return false
     }
+    return try isUnknown(key)
+  }
+
+  /// Whether nothing was ever heard of a record whose id no other record of the file has; else it is counted as known.
+  mutating func isUnknown(_ key: RecordKey) throws -> Bool {
     guard try context.presence(key) == .absent else {
       known += 1
       return false
@@ -103,8 +139,8 @@ struct PlanBuilder {
   mutating func importID(account: String?, date: String, amount: Int64, text: [String]) -> String {
     let parts = ["household/import/1", account ?? "", date, String(amount)] + text.map(foldedKey)
     let first = ContentID.digest(parts + ["1"], sha256: context.sha256)
-    let ordinal = ordinals[first, default: 0] + 1
-    ordinals[first] = ordinal
+    let ordinal = ordinals[ContentDigest(first), default: 0] + 1
+    ordinals[ContentDigest(first)] = ordinal
     return ordinal == 1 ? hexadecimal(first) : ContentID.id(parts + [String(ordinal)], sha256: context.sha256)
   }
 
@@ -112,7 +148,13 @@ struct PlanBuilder {
 
   /// The account with this name or id, made if it is not there.
   mutating func account(_ word: String, currency: String?) throws -> String {
-    if let id = accounts.find(word) { return id }
+    if let lastAccount, lastAccount.word == word { return lastAccount.id }
+    let id = try accounts.find(word) ?? newAccount(word, currency: currency)
+    lastAccount = (word, id)
+    return id
+  }
+
+  private mutating func newAccount(_ word: String, currency: String?) throws -> String {
     let id = try idForNew("account", folded: foldedKey(word))
     accounts.add(id: id, name: word)
     accountCurrencies[RecordKey(type: "account", id: id)] = currency
@@ -122,6 +164,9 @@ struct PlanBuilder {
 
   /// The currency of an account, as far as it is known.
   func currency(ofAccount id: String) -> String? { accountCurrencies[RecordKey(type: "account", id: id)] }
+
+  /// The id of the account that the options name, as soon as it is there.
+  var accountID: String? { options.account.flatMap { accounts.find($0) } }
 
   /// The account that a word of the options names, if it is there: its currency counts before its rows are read.
   func currency(ofAccountNamed word: String) -> String? { accounts.find(word).flatMap { currency(ofAccount: $0) } }
@@ -167,7 +212,7 @@ struct PlanBuilder {
 }
 
 /// Records of one type by their folded names and by their ids; names go first.
-private struct NameIndex {
+struct NameIndex {
   private let type: String
   private var byName: [String: String] = [:]
   private var ids: Set<RecordKey> = []
@@ -186,6 +231,17 @@ private struct NameIndex {
   func find(_ word: String) -> String? {
     if let id = byName[foldedKey(word)] { return id }
     return ids.contains(RecordKey(type: type, id: word)) ? word : nil
+  }
+}
+
+/// The 16 bytes of a content's id, cheap to hash: every row of a file has one.
+private struct ContentDigest: Hashable {
+  private let high: UInt64
+  private let low: UInt64
+
+  init(_ bytes: [UInt8]) {
+    high = bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    low = bytes.dropFirst(8).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
   }
 }
 

@@ -18,8 +18,8 @@ enum QIFStatement {
     let dialect = FileDialect(
       amounts: items.payments.lazy.flatMap(\.amounts), days: items.payments.lazy.compactMap(\.day),
       options: builder.options)
-    if let note = dialect.note { builder.note(note) }
-    for item in items.payments { try read(item, dialect: dialect, into: &builder) }
+    builder.read(as: ImportChoices(), dialect)
+    try builder.read(each: items.payments) { try read($0, dialect: dialect, into: &$1) }
   }
 
   private struct Part {

@@ -26,7 +26,7 @@ enum RecordsJSON {
           remedy: "Export it again with `household export --format json`.")
       }
       let type = builder.context.schema.type(member.name)
-      for record in records { try read(record, of: type, named: member.name, into: &builder) }
+      try builder.read(each: records) { try read($0, of: type, named: member.name, into: &$1) }
     }
   }
 

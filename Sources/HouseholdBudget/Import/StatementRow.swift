@@ -31,8 +31,8 @@ struct StatementRow: Sendable {
 extension PlanBuilder {
   /// The currency of a row: its own, else its account's, else the one a person named, else the file's.
   func currency(own: String?, file: String?) -> String? {
-    let account = options.account.flatMap { currency(ofAccountNamed: $0) }
-    return Currency.code(own) ?? account ?? options.currency ?? Currency.code(file)
+    if let code = Currency.code(own) { return code }
+    return options.account.flatMap { currency(ofAccountNamed: $0) } ?? options.currency ?? Currency.code(file)
   }
 
   /// Takes a row of a statement: new, known, changed by the bank, or to be skipped.
@@ -54,7 +54,7 @@ extension PlanBuilder {
     } else {
       importID = self.importID(
         account: owner, date: row.day, amount: row.amount, text: [row.payee ?? "", row.note ?? ""])
-      guard try isNew(RecordKey(type: "transaction", id: Self.recordID(importID)), line: row.line) else { return }
+      guard try isUnknown(RecordKey(type: "transaction", id: Self.recordID(importID))) else { return }
     }
     try add(row, fields: fields, importID: importID, account: account)
   }
@@ -65,10 +65,8 @@ extension PlanBuilder {
   private func fields(of row: StatementRow) throws(FieldMisfit) -> [String: FieldValue] {
     var fields: [String: FieldValue] = ["date": .text(row.day), "amount_minor": .integer(row.amount)]
     if let currency = row.currency { fields["currency"] = .text(currency) }
-    for (name, text) in [("payee", row.payee), ("note", row.note)] {
-      guard let text, let field = context.schema.type("transaction")?.field(name) else { continue }
-      fields[name] = try FieldReading.value(text, for: field)
-    }
+    if let text = row.payee, let payeeField { fields["payee"] = try FieldReading.value(text, for: payeeField) }
+    if let text = row.note, let noteField { fields["note"] = try FieldReading.value(text, for: noteField) }
     return fields
   }
 
@@ -78,8 +76,13 @@ extension PlanBuilder {
     var fields = fields
     fields["import_id"] = .text(importID)
     if let account { fields["account"] = .text(account) }
-    if let category = try category(of: row) { fields["category"] = .text(category) }
+    let chosen = try category(of: row)
+    if let chosen { fields["category"] = .text(chosen) }
     let id = Self.recordID(importID)
+    if chosen == nil, row.parts.isEmpty, let account, let day = CalendarDay(row.day) {
+      let leg = TransferLeg(id: id, day: day, amount: row.amount, currency: row.currency, account: account)
+      try transfers.take(leg, here: context.transferLegs)
+    }
     try add(ImportedRecord(type: "transaction", id: id, fields: fields, isWeak: true))
     for (index, part) in row.parts.enumerated() {
       var values: [String: FieldValue] = ["parent": .text(id), "amount_minor": .integer(part.amount)]

@@ -16,9 +16,15 @@ struct TextDecodingFailure: Error, Hashable, Sendable {
 /// Finds out how a text is encoded: UTF-8 and UTF-16 with and without a mark, else an older encoding.
 ///
 /// The order of the attempts decides: bytes that are valid UTF-8 are UTF-8, whatever they say they are. Of the older
-/// ones a person's word counts, then the file's own, then a guess.
+/// ones a person's word counts, then the file's own, then what was said of an earlier one, then a guess.
 enum TextDecoding {
-  static func decode(_ bytes: [UInt8], as wish: String? = nil) throws(TextDecodingFailure) -> DecodedText {
+  ///
+  /// - Parameters:
+  ///   - wish: the encoding that a person named for this file.
+  ///   - former: the encoding that was named for an earlier file of the same account.
+  static func decode(
+    _ bytes: [UInt8], as wish: String? = nil, former: String? = nil
+  ) throws(TextDecodingFailure) -> DecodedText {
     if let wish { return try older(bytes, named: wish) }
     if bytes.starts(with: [0xFF, 0xFE]) { return try utf16(bytes.dropFirst(2), isBigEndian: false) }
     if bytes.starts(with: [0xFE, 0xFF]) { return try utf16(bytes.dropFirst(2), isBigEndian: true) }
@@ -28,7 +34,7 @@ enum TextDecoding {
     guard !body.contains(0) else { throw TextDecodingFailure(reason: "it holds bytes that no text has") }
     if String(validating: body, as: UTF8.self) != nil { return DecodedText(bytes: body, encoding: "utf-8") }
     guard !marked else { throw TextDecodingFailure(reason: "it is marked as UTF-8 and holds bytes that are none") }
-    return try older(body, named: declared(body))
+    return try older(body, named: declared(body) ?? former)
   }
 
   /// What the head of an XML or OFX file says about its encoding.

@@ -18,7 +18,7 @@ enum TransactionsCSV {
       let rows = try LiteralRows(header: header, type: type, name: name)
       try check(file, name: name, rowsBefore: 1)
       for fault in file.faults { builder.skip(line: fault.line, fault.reason) }
-      for row in file.rows.dropFirst() { try rows.read(row, into: &builder) }
+      try builder.read(each: Array(file.rows.dropFirst())) { try rows.read($0, into: &$1) }
       return
     }
     try BankRows.read(bytes, name: name, into: &builder)

@@ -15,7 +15,7 @@ enum FieldReading {
     case (.number(let digits), .integer), (.number(let digits), .boolean), (.number(let digits), .real):
       return try value(digits, for: field)
     case (.string(let text), .boolean), (.string(let text), .integer):
-      throw FieldMisfit(reason: "\(quoted(text)) is no \(field.type) for the field \(quoted(field.name))")
+      throw misfit(text, field)
     case (.string(let text), _): return try value(text, for: field)
     default: throw FieldMisfit(reason: "the field \(quoted(field.name)) is \(field.type), not \(tree.kind)")
     }
@@ -23,7 +23,6 @@ enum FieldReading {
 
   /// The value that a text stands for.
   static func value(_ text: String, for field: FieldDefinition) throws(FieldMisfit) -> FieldValue {
-    let misfit = FieldMisfit(reason: "\(quoted(text)) is no \(field.type) for the field \(quoted(field.name))")
     switch field.kind {
     case .text, .reference, .json:
       guard !text.utf8.contains(0) else { throw FieldMisfit(reason: "the field \(quoted(field.name)) holds a NUL") }
@@ -32,28 +31,32 @@ enum FieldReading {
       }
       return .text(text)
     case .date:
-      guard CalendarDay(text) != nil else { throw misfit }
+      guard CalendarDay(text) != nil else { throw misfit(text, field) }
       return .text(text)
     case .timestamp:
-      guard Instant.isUTCTimestamp(text) else { throw misfit }
+      guard Instant.isUTCTimestamp(text) else { throw misfit(text, field) }
       return .text(text)
     case .integer:
-      guard let integer = integer(text) else { throw misfit }
+      guard let integer = integer(text) else { throw misfit(text, field) }
       return .integer(integer)
     case .boolean:
       switch text {
       case "0", "false": return .integer(0)
       case "1", "true": return .integer(1)
-      default: throw misfit
+      default: throw misfit(text, field)
       }
     case .real:
-      guard let real = real(text) else { throw misfit }
+      guard let real = real(text) else { throw misfit(text, field) }
       return .real(real)
     case .bytes:
-      guard let bytes = bytes(hex: text) else { throw misfit }
+      guard let bytes = bytes(hex: text) else { throw misfit(text, field) }
       return .bytes(bytes)
     case nil: throw FieldMisfit(reason: "the field \(quoted(field.name)) has the unknown type \(quoted(field.type))")
     }
+  }
+
+  private static func misfit(_ text: String, _ field: FieldDefinition) -> FieldMisfit {
+    FieldMisfit(reason: "\(quoted(text)) is no \(field.type) for the field \(quoted(field.name))")
   }
 
   /// The integer that plain digits spell; nil for anything else and beyond 64 bits.

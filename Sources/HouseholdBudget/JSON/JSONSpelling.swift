@@ -47,24 +47,5 @@ func quoted(_ word: String) -> String {
 
 /// The known word that a mistyped one most probably meant, as the end of a sentence; empty when none is near.
 func nearest(to word: String, among known: [String]) -> String {
-  let typed = Array(word.lowercased().unicodeScalars.prefix(64))
-  let distances = known.map { ($0, distance(typed, Array($0.lowercased().unicodeScalars))) }
-  guard let best = distances.min(by: { $0.1 < $1.1 }), best.1 <= max(1, best.0.count / 3) else { return "" }
-  return " (did you mean \(quoted(best.0))?)"
-}
-
-/// The letters to insert, delete, replace or swap to make one word the other (optimal string alignment).
-private func distance(_ a: [Unicode.Scalar], _ b: [Unicode.Scalar]) -> Int {
-  var beforeLast: [Int] = []
-  var last = Array(0...b.count)
-  for (i, letter) in a.enumerated() {
-    var current = [i + 1]
-    for (j, other) in b.enumerated() {
-      var least = min(last[j + 1] + 1, current[j] + 1, last[j] + (letter == other ? 0 : 1))
-      if i > 0, j > 0, letter == b[j - 1], other == a[i - 1] { least = min(least, beforeLast[j - 1] + 1) }
-      current.append(least)
-    }
-    (beforeLast, last) = (last, current)
-  }
-  return last[b.count]
+  nearestWord(to: word, among: known).map { " (did you mean \(quoted($0))?)" } ?? ""
 }

@@ -73,6 +73,14 @@ package struct BudgetRecords: Sendable {
     return own.isEmpty || rest != 0 ? own + [Part(category: transaction.category, amount: rest)] : own
   }
 
+  /// Whether a transaction has parts of its own.
+  func hasSplits(_ transaction: Transaction) -> Bool {
+    splits[RecordKey(type: "transaction", id: transaction.id)] != nil
+  }
+
+  /// Whether an account is here.
+  func hasAccount(_ id: String) -> Bool { accounts[RecordKey(type: "account", id: id)] != nil }
+
   /// The name of a category as a key: with its group where another has the same name, the id where it is not here.
   package func categoryKey(_ id: String?) -> String {
     guard let id else { return categories[Self.uncategorised]?.name ?? "Uncategorised" }

@@ -47,8 +47,9 @@ package struct BudgetReport: Hashable, Sendable {
       let key = Key(category: TextBytes(plan.category), currency: plan.currency.map(TextBytes.init))
       sums[key, default: (0, 0)].plan += Int128(plan.amountMinor)
     }
+    let transfers = records.transfers
     for transaction in records.transactions {
-      guard let day = transaction.day, days.contains(day) else { continue }
+      guard let day = transaction.day, days.contains(day), !transfers.holds(transaction.id) else { continue }
       for part in records.parts(of: transaction) {
         guard let category = part.category else { continue }
         let key = Key(category: TextBytes(category), currency: transaction.currency.map(TextBytes.init))

@@ -3,7 +3,8 @@ package import HouseholdRecords
 /// What transactions of a span of days add up to, by one of their sides; currencies are never added to each other.
 ///
 /// Splits stand in for their parent where categories are asked for, and are never counted twice; what they leave of its
-/// amount stays with the parent's own category. So the rows always add up to the transactions.
+/// amount stays with the parent's own category. So the rows always add up to the transactions. By category, transfers
+/// between accounts of the household stand by themselves.
 package struct Report: Hashable, Sendable {
   /// What the rows stand for.
   package enum Grouping: String, Hashable, Sendable, CaseIterable { case category, member, payee, month }
@@ -40,9 +41,12 @@ package struct Report: Hashable, Sendable {
     creator: (String) throws -> String
   ) throws -> Report {
     var sums = Sums()
+    let transfers = grouping == .category ? records.transfers : Transfers([])
     for transaction in records.transactions {
       guard let day = transaction.day, days.contains(day) else { continue }
       switch grouping {
+      case .category where transfers.holds(transaction.id):
+        sums.add(Int128(transaction.amount), key: Transfers.key, currency: transaction.currency)
       case .category:
         for part in records.parts(of: transaction) {
           sums.add(part.amount, key: records.categoryKey(part.category), currency: transaction.currency)

@@ -3,7 +3,7 @@ package import HouseholdRecords
 /// Who paid how much of what the household spent, and who owes whom for all to have paid the same.
 ///
 /// Spending is what goes out less what came back: categories of the group Income do not count, nor does what comes in
-/// without a category. Cents that cannot be divided are paid by the first members by name.
+/// without a category, nor transfers between accounts of the household. Cents that cannot be divided are paid by the first members by name.
 package struct Shares: Hashable, Sendable {
   /// One member in one currency.
   package struct Row: Hashable, Sendable {
@@ -33,8 +33,9 @@ package struct Shares: Hashable, Sendable {
     _ records: BudgetRecords, days: ClosedRange<CalendarDay>, members: [String], creator: (String) throws -> String
   ) throws -> Shares {
     var paid: [TextBytes?: [TextBytes: Int128]] = [:]
+    let transfers = records.transfers
     for transaction in records.transactions {
-      guard let day = transaction.day, days.contains(day) else { continue }
+      guard let day = transaction.day, days.contains(day), !transfers.holds(transaction.id) else { continue }
       let spent = records.parts(of: transaction).reduce(Int128(0)) { sum, part in
         records.isIncome(part.category) || part.category == nil && part.amount > 0 ? sum : sum - part.amount
       }

@@ -36,6 +36,17 @@ func withHousehold<Result>(
   return try body(household)
 }
 
+/// Throws if this device was put back to an older state and has not synced since, and there are others to sync with.
+///
+/// The file does not know what was deleted meanwhile: what imports and series write would bring it back.
+func requireCaughtUp(_ invocation: Invocation, to act: String) throws {
+  let directory = try invocation.directory()
+  guard try HouseholdBackup.awaitsCatchUp(directory), try HouseholdStatus.hasOthers(directory) else { return }
+  throw CommandError(
+    code: "awaitsCatchUp", message: "This device was put back to an older state and has not synced since.",
+    remedy: "Start the node, wait for a sync with another device, and \(act) then.", exitCode: .tryAgain)
+}
+
 extension Household {
   /// The type of this name, or the error that quotes it.
   func requireType(_ name: String) throws(CommandError) -> RecordType {

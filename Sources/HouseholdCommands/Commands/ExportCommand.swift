@@ -11,17 +11,26 @@ struct ExportCommand: Command {
     discussion: """
       json holds all records and reads back to the same ones; csv holds the transactions. hledger and beancount are \
       journals of plain-text accounting, one entry for each transaction. sqlite is a database with the tables of the \
-      records and nothing else. --since is not built yet.
+      records and nothing else.
+
+      --since TOKEN writes as JSON only the records that were made or changed, by anyone, since the export that gave the \
+      token, and under deleted the ids of those that went; --since start begins, with everything. Each answer holds the \
+      next token. A token is good for this data directory; where it cannot tell all (after a restore, a removal, a \
+      schema upgrade) the answer holds everything and says "complete": true.
       """,
     options: [
       .choice("format", ["csv", "json", "hledger", "beancount", "sqlite"], help: "What to write; default: json."),
-      .value("since", "TOKEN", help: "Only what changed since (not built yet)."),
+      .value("since", "TOKEN", help: "Only what changed since the export that gave this token; start for all."),
     ])
 
   func run(_ invocation: Invocation, output: Output) async throws -> ExitCode {
     let format = invocation.value("format") ?? "json"
-    guard invocation.value("since") == nil else {
-      throw CommandError(code: "notBuiltYet", message: "--since is not built yet.", remedy: "Export everything.")
+    if let word = invocation.value("since") {
+      guard format == "json" else {
+        throw CommandError.usage("--since is for JSON, not for \(format).", remedy: "Leave --format out.")
+      }
+      try withHousehold(invocation, readOnly: true) { try writeChanges(since: word, of: $0, output: output) }
+      return .done
     }
     if format == "sqlite" {
       try withHousehold(invocation, readOnly: false) { try writeDatabase($0, output: output) }
@@ -50,6 +59,33 @@ struct ExportCommand: Command {
       }
     }
     return records
+  }
+
+  /// Writes what changed since a token, or everything where the token cannot tell.
+  private func writeChanges(since word: String, of household: Household, output: Output) throws {
+    let token = ChangeToken(word)
+    guard token != nil || word == "start" else {
+      throw CommandError.usage(
+        "\(quoted(word)) is no token of an export.", remedy: "Begin with --since start, which prints the first one.")
+    }
+    let changes = try household.changes(since: token)
+    var records: [String: [ExportedRecord]] = [:]
+    if changes.isComplete {
+      for change in changes.changed {
+        guard let type = household.schema.type(change.type), let record = try household.record(type, change.id) else {
+          continue
+        }
+        records[type.name, default: []].append(ExportedRecord(id: record.id, fields: record.fields))
+      }
+    } else {
+      records = try all(of: household)
+    }
+    let text = JSONExport.text(
+      records, schema: household.schema,
+      since: JSONExport.Since(
+        token: changes.token.description, isComplete: !changes.isComplete,
+        deleted: Dictionary(grouping: changes.deleted, by: \.type).mapValues { $0.map(\.id) }))
+    try output.write(Array(text.utf8))
   }
 
   /// Makes the database in a folder of its own, as SQLite writes no streams, and removes it whatever happens.

@@ -8,11 +8,14 @@ struct ImportCommand: Command {
     "import", group: .files, summary: "Import transactions from files.",
     discussion: """
       Reads banks' CSV, OFX and QFX, QIF, MT940 and CAMT.053, and our own CSV (the schema's names in the header) and \
-      JSON. Format, encoding, decimal mark and date order are found out and shown; the options overrule them.
+      JSON. Format, encoding, delimiter, columns, decimal mark and date order are found out and shown; the options \
+      overrule them. With --account, what was said, and what a file proves, is remembered on this device for the \
+      account's next file; --forget begins anew.
 
       Importing a file again adds nothing, overlapping statements meet, and what was deleted here stays deleted. A bad \
       line is named and the rest goes on; with --strict nothing is written then. A payment whose amount the bank \
-      changed under the same id is listed, and its row brought up to date unless it was changed here.
+      changed under the same id is listed, and its row brought up to date unless it was changed here. Rows that are the \
+      other end of a payment on another account are told as transfers; a category makes them none.
       """,
     operands: [Operand("FILE", .oneOrMore, kind: .file, help: "A file.")],
     options: [
@@ -24,45 +27,31 @@ struct ImportCommand: Command {
       .choice("date-order", ["dmy", "mdy"], help: "What 03/04/2026 means, where the file cannot tell."),
       .choice("decimal", ["point", "comma"], help: "The decimal mark, where the file cannot tell."),
       .value("encoding", "NAME", help: "The encoding, such as windows-1250, where the guess is wrong."),
+      .choice("delimiter", ImportChoices.delimiters.map(\.word), help: "What stands between the fields of CSV."),
+      .value(
+        "column", "ROLE=HEADER", repeatable: true,
+        help: "Which column of CSV is date, payee, note, amount, debit, credit or currency: its header, or its number."),
+      .flag("forget", help: "Leave aside what is remembered of the account's files."),
     ])
-
-  private struct Shown: Encodable {
-    var file: String
-    var format: String
-    var encoding: String
-    var found: Int
-    var added: Int
-    var known: Int
-    /// Left out where nothing was, as the contract has it.
-    var updated: Int?
-    var skipped: [Skipped]
-    var notes: [String]?
-  }
-
-  private struct Skipped: Encodable {
-    var line: Int
-    var reason: String
-  }
 
   func run(_ invocation: Invocation, output: Output) async throws -> ExitCode {
     let word = invocation.value("format") ?? "auto"
     guard let format = ImportFormat(rawValue: word) else {
       throw CommandError.usage("there is no format \(quoted(word)).", remedy: "See household import --help.")
     }
-    try requireCaughtUp(invocation)
+    try requireCaughtUp(invocation, to: "import")
     let options = ImportOptions(
       account: invocation.value("account"), format: format, currency: invocation.value("currency")?.uppercased(),
-      isDayFirst: invocation.value("date-order").map { $0 == "dmy" },
-      hasDecimalComma: invocation.value("decimal").map { $0 == "comma" }, encoding: invocation.value("encoding"))
+      choices: try choices(invocation))
     let isDry = invocation.flag("dry-run")
     let results = try withHousehold(invocation, readOnly: false) { household in
       try invocation.operands("FILE").map { file in
         let plan = try take(file, into: household, options: options, invocation: invocation, output: output)
-        return (shown: shown(plan, file: file), plan: plan)
+        return ImportResult(file: file, plan: plan, isDry: isDry, accountNames: try accountNames(plan, household))
       }
     }
-    let documents = results.map(\.shown)
-    let show = { for result in results { try self.show(result.shown, result.plan, isDry: isDry, output: output) } }
+    let documents = results.map(\.document)
+    let show = { for result in results { try result.show(output) } }
     if documents.count == 1 {
       try output.result(documents[0], text: show)
     } else {
@@ -71,35 +60,33 @@ struct ImportCommand: Command {
     return .done
   }
 
-  /// After a restore the file here does not know what was deleted since: importing it again would bring it back.
-  private func requireCaughtUp(_ invocation: Invocation) throws {
-    let directory = try invocation.directory()
-    guard try HouseholdBackup.awaitsCatchUp(directory), try HouseholdStatus.hasOthers(directory) else { return }
-    throw CommandError(
-      code: "awaitsCatchUp", message: "This device was put back to an older state and has not synced since.",
-      remedy: "Start the node, wait for a sync with another device, and import then.", exitCode: .tryAgain)
-  }
-
-  private func shown(_ plan: ImportPlan, file: String) -> Shown {
-    Shown(
-      file: file, format: plan.format.rawValue, encoding: plan.encoding, found: plan.found, added: plan.added,
-      known: plan.known, updated: plan.updates.isEmpty ? nil : plan.updates.count,
-      skipped: plan.skipped.map { Skipped(line: $0.line, reason: $0.reason) },
-      notes: plan.notes.isEmpty ? nil : plan.notes)
-  }
-
-  private func show(_ result: Shown, _ plan: ImportPlan, isDry: Bool, output: Output) throws {
-    if isDry {
-      let table = ImportTable.table(plan)
-      if !table.isEmpty { try output.table(table) }
+  private func choices(_ invocation: Invocation) throws(CommandError) -> ImportChoices {
+    var columns: [String: String] = [:]
+    for word in invocation.values("column") {
+      let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+      guard parts.count == 2 else {
+        throw .usage("\(quoted(word)) is no ROLE=HEADER.", remedy: "Such as --column date=Valuta or --column amount=4.")
+      }
+      guard ImportChoices.roles.contains(parts[0]) else {
+        throw .unknown("role of a column", parts[0], among: ImportChoices.roles)
+      }
+      columns[parts[0]] = parts[1]
     }
-    let updated =
-      result.updated == nil ? "" : ", \(result.updated ?? 0) \(isDry ? "would be brought" : "brought") up to date"
-    try output.line(
-      "\(escapingControls(result.file)): \(result.found) found, \(result.added) \(isDry ? "would be added" : "added"), "
-        + "\(result.known) known, \(result.skipped.count) skipped\(updated) (\(result.format), \(result.encoding))")
-    for skipped in result.skipped { try output.line("  line \(skipped.line): \(escapingControls(skipped.reason))") }
-    for note in result.notes ?? [] { try output.line("  \(escapingControls(note))") }
+    let delimiter = invocation.value("delimiter")
+    return ImportChoices(
+      delimiter: ImportChoices.delimiters.first { $0.word == delimiter }?.character,
+      encoding: invocation.value("encoding"), isDayFirst: invocation.value("date-order").map { $0 == "dmy" },
+      hasDecimalComma: invocation.value("decimal").map { $0 == "comma" }, columns: columns)
+  }
+
+  /// The names of the accounts at the other ends of transfers.
+  private func accountNames(_ plan: ImportPlan, _ household: Household) throws -> [RecordKey: String] {
+    guard let type = household.schema.type("account") else { return [:] }
+    var names: [RecordKey: String] = [:]
+    for id in Set(plan.transfers.values.map { RecordKey(type: type.name, id: $0.account) }) {
+      names[id] = try household.record(type, id.id)?.fields["name"]?.text
+    }
+    return names
   }
 
   private func take(
@@ -108,27 +95,17 @@ struct ImportCommand: Command {
     let bytes = try InputFile(file).read(limit: Limits.importBytes)
     let isDry = invocation.flag("dry-run")
     let plan: ImportPlan = try household.generating { generation in
-      var bar = ProgressBar("importing", total: max(bytes.count / ImportCommand.bytesPerRow, 1), output: output)
-      defer { bar.finish() }
-      var written = 0
       let context = try ImportContext(of: household, generation: generation)
-      let plan: ImportPlan
-      do {
-        plan = try ImportPlan.make(
-          bytes: bytes, fileName: file, options: options, context: context,
-          writing: isDry
-            ? nil
-            : { record in
-              guard let type = household.schema.type(record.type) else { return }
-              try generation.insert(type, record.id, ordered(record))
-              written += 1
-              if written.isMultiple(of: 256) { bar.update(written) }
-            })
-      } catch let failure as ImportFailure {
-        throw CommandError(code: failure.code.rawValue, message: failure.sentence, remedy: failure.remedy)
+      var options = options
+      if !invocation.flag("forget"), let account = options.account.flatMap(context.accountID) {
+        options.remembered = try ImportMemory.choices(ofAccount: account, household)
       }
+      let plan = try read(bytes, file, options, context, household, isDry ? nil : generation, output)
       if invocation.flag("strict") { try requireNoFault(plan, file: file) }
-      if !isDry { try bringUpToDate(plan.updates, in: household) }
+      if !isDry {
+        try bringUpToDate(plan.updates, in: household)
+        try ImportMemory.keep(plan, instead: options.remembered, household)
+      }
       return plan
     }
     let restored = plan.records.filter { !$0.isWeak }
@@ -142,8 +119,33 @@ struct ImportCommand: Command {
     return plan
   }
 
-  /// What a row of a statement takes, roughly: how far the import has come is guessed by it.
-  private static let bytesPerRow = 72
+  /// Reads the file, and writes each generated record at once, so that a large file's rows do not fill the memory.
+  ///
+  /// - Parameter generation: nil if nothing is to be written.
+  private func read(
+    _ bytes: [UInt8], _ file: String, _ options: ImportOptions, _ context: ImportContext, _ household: Household,
+    _ generation: Household.Generation?, _ output: Output
+  ) throws -> ImportPlan {
+    var bar = ProgressBar("importing", total: Self.barSteps, output: output)
+    defer { bar.finish() }
+    let types = Dictionary(uniqueKeysWithValues: household.schema.types.map { ($0.name, $0) })
+    do {
+      return try ImportPlan.make(
+        bytes: bytes, fileName: file, options: options, context: context,
+        progress: { bar.update($0 * Self.barSteps / max($1, 1)) },
+        writing: generation.map { generation in
+          { record in
+            guard let type = types[record.type] else { return }
+            try generation.insert(type, record.id, ordered(record))
+          }
+        })
+    } catch let failure as ImportFailure {
+      throw CommandError(code: failure.code.rawValue, message: failure.sentence, remedy: failure.remedy)
+    }
+  }
+
+  /// How fine the bar is.
+  private static let barSteps = 1000
 
   /// What it throws undoes what was written of the file.
   private func requireNoFault(_ plan: ImportPlan, file: String) throws {

@@ -9,7 +9,7 @@ struct RecurringCommand: Command {
     "recurring", group: .files, summary: "Post the payments of recurring series that are due.",
     discussion: """
       A running node posts those of series with auto_post by itself; this posts those of all series, up to today or \
-      --until. What was posted before, edited or deleted is left alone. Series are records of the type recurring: every \
+      --until. What was posted before, edited or deleted is left alone; after a restore it waits for the first sync. Series are records of the type recurring: every \
       (day, week, month, year), day (31 is the last day of shorter months; 1 to 7 is Monday to Sunday for weeks), start, \
       end, amount_minor, currency, payee, category, account, auto_post.
       """,
@@ -40,6 +40,7 @@ struct RecurringCommand: Command {
       throw CommandError(
         code: "clock", message: "this machine does not say which day it is.", remedy: "Name one with --until DAY.")
     }
+    try requireCaughtUp(invocation, to: "post what is due")
     let isDry = invocation.flag("dry-run")
     let plan = try withHousehold(invocation, readOnly: false) { household in
       try household.generating { generation in

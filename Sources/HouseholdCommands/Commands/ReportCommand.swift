@@ -12,6 +12,10 @@ struct ReportCommand: Command {
       Without a span: the month that is now. Both days of --from and --to count. Splits stand in for their transaction \
       by category and are never counted twice. Currencies are kept apart. A transaction that names no member counts for \
       whoever entered it.
+
+      Transfers between accounts of the household are found: two payments without a category on two accounts, with \
+      opposite amounts and at most four days apart. By category they stand under (transfers), they are nobody's \
+      spending, and --transfers lists them; giving one of the two a category makes it an ordinary payment.
       """,
     options: [
       .value("month", "YYYY-MM", kind: .month, help: "One month."),
@@ -20,29 +24,32 @@ struct ReportCommand: Command {
       .choice("by", ["category", "member", "payee", "month"], help: "What the rows are; default: category."),
       .flag("budget", help: "What was planned beside what was spent, by category."),
       .flag("shares", help: "What each member paid, and who owes whom for equal shares."),
+      .flag("transfers", help: "The transfers between accounts of the household."),
       .flag("csv", help: "Print CSV."),
       .value("chart", "FILE.svg", kind: .file, help: "Write a picture of the totals too."),
     ])
 
   func run(_ invocation: Invocation, output: Output) async throws -> ExitCode {
     let days = try span(invocation)
-    guard !(invocation.flag("budget") && invocation.flag("shares")) else {
-      throw CommandError.usage("--budget and --shares are two reports.", remedy: "Ask for one at a time.")
-    }
-    let isTotals = !invocation.flag("budget") && !invocation.flag("shares")
-    guard isTotals || !invocation.flag("csv") && invocation.value("chart") == nil else {
+    let others = ["budget", "shares", "transfers"].filter { invocation.flag($0) }
+    guard others.count <= 1 else {
       throw CommandError.usage(
-        "--csv and --chart are for totals.", remedy: "Use them without --budget and --shares, or use --json.")
+        "--\(others[0]) and --\(others[1]) are two reports.", remedy: "Ask for one at a time.")
     }
+    guard others.isEmpty || invocation.value("chart") == nil else {
+      throw CommandError.usage("--chart is for totals.", remedy: "Use it without --\(others[0]).")
+    }
+    let asCSV = invocation.flag("csv")
     do {
       try withHousehold(invocation, readOnly: true) { household in
         let records = try BudgetRecords(of: household)
-        if invocation.flag("budget") {
-          try PlanReport(days: days).show(household, records, output: output)
-        } else if invocation.flag("shares") {
-          try ShareReport(days: days).show(household, records, Creators(household, invocation), output: output)
-        } else {
-          try totals(invocation, household, records, days, output: output)
+        switch others.first {
+        case "budget": try PlanReport(days: days, asCSV: asCSV).show(household, records, output: output)
+        case "shares":
+          try ShareReport(days: days, asCSV: asCSV).show(
+            household, records, Creators(household, invocation), output: output)
+        case "transfers": try TransferReport(days: days, asCSV: asCSV).show(records, output: output)
+        default: try totals(invocation, household, records, days, output: output)
         }
       }
     } catch let overflow as Report.Overflow {
@@ -111,7 +118,7 @@ struct ReportCommand: Command {
       }
       output.note("wrote \(path)")
     }
-    if invocation.flag("csv") { return try output.write(Array(csv(report).utf8)) }
+    if invocation.flag("csv") { return try output.write(csv(report)) }
     let shown = report.sections.map { section in
       Shown(
         from: days.lowerBound.description, to: days.upperBound.description,
@@ -146,16 +153,13 @@ struct ReportCommand: Command {
     }
   }
 
-  private func csv(_ report: Report) -> String {
-    let writer = CSVWriter()
-    var text = writer.line(["key", "count", "amount", "currency"])
-    for section in report.sections {
-      for row in section.rows {
-        let amount = Currency.text(row.amountMinor, section.currency)
-        text += writer.line([row.key, String(row.count), amount, section.currency ?? ""])
+  private func csv(_ report: Report) -> [UInt8] {
+    let rows = report.sections.flatMap { section in
+      section.rows.map { row in
+        [row.key, String(row.count), Currency.text(row.amountMinor, section.currency), section.currency ?? ""]
       }
     }
-    return text
+    return csvBytes([["key", "count", "amount", "currency"]] + rows)
   }
 }
 

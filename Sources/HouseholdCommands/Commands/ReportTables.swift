@@ -6,6 +6,8 @@ import HouseholdRecords
 /// `report --budget`: what was planned beside what was spent.
 struct PlanReport {
   let days: ClosedRange<CalendarDay>
+  /// Whether the rows are printed as CSV.
+  let asCSV: Bool
 
   private struct Row: Encodable {
     var key: String
@@ -29,6 +31,13 @@ struct PlanReport {
       }
     }
     let report = try BudgetReport.make(records, plans: plans, days: days)
+    if asCSV {
+      let rows = report.rows.map { row in
+        [row.key] + [row.budgetMinor, row.actualMinor, row.leftMinor].map { Currency.text($0, row.currency) }
+          + [row.currency ?? ""]
+      }
+      return try output.write(csvBytes([["category", "budget", "actual", "left", "currency"]] + rows))
+    }
     let shown = Shown(
       from: days.lowerBound.description, to: days.upperBound.description,
       rows: report.rows.map { row in
@@ -53,6 +62,8 @@ struct PlanReport {
 /// `report --shares`: who paid what, and who owes whom.
 struct ShareReport {
   let days: ClosedRange<CalendarDay>
+  /// Whether the rows are printed as CSV.
+  let asCSV: Bool
 
   private struct Row: Encodable {
     var member: String
@@ -80,6 +91,16 @@ struct ShareReport {
 
   func show(_ household: Household, _ records: BudgetRecords, _ creators: Creators, output: Output) throws {
     let shares = try Shares.make(records, days: days, members: creators.members) { creators.name($0) }
+    if asCSV {
+      let rows = shares.sections.flatMap { section in
+        section.rows.map { row in
+          [row.member]
+            + [Int128(row.paidMinor), Int128(row.shareMinor), Int128(row.paidMinor) - Int128(row.shareMinor)]
+            .map { Currency.text($0, section.currency) } + [section.currency ?? ""]
+        }
+      }
+      return try output.write(csvBytes([["member", "paid", "share", "is_owed", "currency"]] + rows))
+    }
     let shown = Shown(
       from: days.lowerBound.description, to: days.upperBound.description,
       shares: shares.sections.map { section in
@@ -106,4 +127,62 @@ struct ShareReport {
       }
     }
   }
+}
+
+/// `report --transfers`: what moved between the household's own accounts.
+struct TransferReport {
+  let days: ClosedRange<CalendarDay>
+  /// Whether the rows are printed as CSV.
+  let asCSV: Bool
+
+  private struct Row: Encodable {
+    var date: String
+    var from: String
+    var to: String
+    var amount_minor: Int64
+    var currency: Nullable<String>
+    /// The transaction that left, and the one that came.
+    var ids: [String]
+  }
+
+  private struct Shown: Encodable {
+    var from: String
+    var to: String
+    var transfers: [Row]
+  }
+
+  /// Shows those of which at least one end lies in the span.
+  func show(_ records: BudgetRecords, output: Output) throws {
+    let pairs = records.transfers.pairs.filter { days.contains($0.out.day) || days.contains($0.back.day) }
+    let rows = pairs.map { pair in
+      Row(
+        date: pair.out.day.description, from: records.accountName(pair.out.account),
+        to: records.accountName(pair.back.account), amount_minor: pair.back.amount,
+        currency: Nullable(wrappedValue: pair.out.currency), ids: [pair.out.id, pair.back.id])
+    }
+    if asCSV {
+      let lines = rows.map { row in
+        [row.date, row.from, row.to, Currency.text(row.amount_minor, row.currency.wrappedValue)]
+          + [row.currency.wrappedValue ?? ""] + row.ids
+      }
+      return try output.write(csvBytes([["date", "from", "to", "amount", "currency", "id_out", "id_in"]] + lines))
+    }
+    let shown = Shown(from: days.lowerBound.description, to: days.upperBound.description, transfers: rows)
+    try output.result(shown) {
+      try output.line("\(days.lowerBound) to \(days.upperBound)")
+      guard !rows.isEmpty else { return try output.line("No transfers between your accounts.") }
+      var table = TableOutput([.text("DATE"), .text("FROM"), .text("TO"), .number("AMOUNT"), .text("")])
+      for (row, pair) in zip(rows, pairs) {
+        let currency = pair.out.currency
+        table.add([row.date, row.from, row.to, Currency.text(row.amount_minor, currency), currency ?? ""])
+      }
+      try output.table(table)
+    }
+  }
+}
+
+/// Lines of CSV.
+func csvBytes(_ lines: [[String]]) -> [UInt8] {
+  let writer = CSVWriter()
+  return Array(lines.map { writer.line($0) }.joined().utf8)
 }

@@ -1,3 +1,5 @@
+import HouseholdRecords
+
 /// Why a command did not do what it was asked to, for whoever must act: a code to match, a sentence, the next step.
 package struct CommandError: Error, Hashable, Sendable, CustomStringConvertible {
   /// A stable word in camel case, such as `unknownCommand`: part of the contract of `--json`.

@@ -1,3 +1,5 @@
+import HouseholdBudget
+
 /// A JSON value that changed nothing on its way in: integers are exact, text is whole.
 ///
 /// As an `Encodable` it is how a command prints what has no fixed shape, such as the fields of a record.
@@ -33,9 +35,53 @@ package enum JSONValue: Hashable, Sendable {
   /// Refused, because they could not come back as they were: whole numbers beyond 64 bits, numbers beyond a double,
   /// unpaired surrogates, a name twice in one object; and nesting deeper than 64 levels.
   package init(parsing text: String) throws(JSONFailure) {
-    var reader = JSONReader(bytes: Array(text.utf8))
-    self = try reader.readDocument()
+    let tree: JSONTree
+    do throws(JSONTreeFailure) {
+      tree = try JSONTree.read(Array(text.utf8))
+    } catch {
+      throw JSONFailure(sentence: "\(error.reason).")
+    }
+    self = try JSONValue(tree)
   }
+
+  private init(_ tree: JSONTree) throws(JSONFailure) {
+    switch tree.value {
+    case .null: self = .null
+    case .boolean(let boolean): self = .boolean(boolean)
+    case .string(let text): self = .string(text)
+    case .number(let text): self = try Self.number(text)
+    case .array(let trees):
+      var values: [JSONValue] = []
+      for tree in trees { values.append(try JSONValue(tree)) }
+      self = .array(values)
+    case .object(let trees):
+      var members: [Member] = []
+      for member in trees { members.append(Member(member.name, try JSONValue(member.value))) }
+      self = .object(members)
+    }
+  }
+
+  private static func number(_ text: String) throws(JSONFailure) -> JSONValue {
+    guard text.utf8.contains(where: { ".eE".utf8.contains($0) }) else {
+      guard let value = Int64(text) else {
+        throw JSONFailure(sentence: "\(text.prefix(40)) does not fit a whole number of 64 bits.")
+      }
+      return .integer(value)
+    }
+    guard let value = Double(text), value.isFinite else {
+      throw JSONFailure(sentence: "\(text.prefix(40)) does not fit a number of 64 bits.")
+    }
+    return .real(value)
+  }
+}
+
+/// Why a text is no JSON value that could be taken unchanged.
+package struct JSONFailure: Error, Hashable, Sendable, CustomStringConvertible {
+  /// One sentence.
+  package let sentence: String
+
+  /// The sentence.
+  package var description: String { sentence }
 }
 
 extension JSONValue: Encodable {

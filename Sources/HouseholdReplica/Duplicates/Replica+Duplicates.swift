@@ -75,7 +75,11 @@ extension Replica {
       try connection.run(
         "DELETE FROM sync_merged WHERE type = ? AND id = ?", .integer(table.number), .text(places[0].id))
       let row = try table.row(places[0].id, on: connection)
-      guard !group.survivor.state.cells.isEmpty else { return }
+      guard !group.survivor.state.cells.isEmpty else {
+        // All that it was has been withdrawn, and the fact that made it a member too.
+        if row != nil { try table.remove(places[0].id, on: connection) }
+        return duplicates.noteRow(of: places[0], isNew: false)
+      }
       return try store(group.survivor.state, of: places[0], table: table, shownBefore: row, earlierFlags: .max)
     }
     try show(group, survivor: survivor, places: places, table: table)

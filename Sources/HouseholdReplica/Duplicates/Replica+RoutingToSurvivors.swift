@@ -31,6 +31,7 @@ extension Replica {
       }
     }
     let gone = Set(taken.map(Self.place))
+    var survivors: Set<RecordPlace> = []
     for edit in run.rest where edit.kind != .delete {
       let place = Self.place(edit)
       // A deleted record that is made again has a life of its own, whatever else its group shows.
@@ -39,10 +40,11 @@ extension Replica {
         !gone.contains(RecordPlace(type: place.type, id: survivor)),
         let state = try current(RecordPlace(type: place.type, id: survivor), edit.table, sealed), state.isAlive
       else {
-        others.append(edit)
+        if edit.kind != .set, survivors.contains(place) { add(edit, to: &others) } else { others.append(edit) }
         continue
       }
       duplicates.standing.insert(place)
+      survivors.insert(RecordPlace(type: place.type, id: survivor))
       route(edit, to: survivor, life: state.life, in: &others)
     }
     run.rest = taken + others
@@ -66,23 +68,26 @@ extension Replica {
       for index in indices { values[edit.fields[index]] = edit.values[index] }
     }
     guard !values.isEmpty else { return }
-    let place = RecordPlace(type: edit.table.number, id: survivor)
-    let known = edits.firstIndex { Self.place($0) == place }
-    if let known {
-      for (field, value) in zip(edits[known].fields, edits[known].values) { values[field] = values[field] ?? value }
-    }
     let fields = edit.table.fieldNames.filter { values[$0] != nil }
-    var routed = EditReader.Edit(
-      kind: .update, table: edit.table, id: survivor, isWeak: edit.isWeak, life: life, fields: fields,
-      values: fields.map { values[$0] ?? .null }, rowBefore: nil, isNew: false)
-    if let known {
-      routed.kind = edits[known].kind
-      routed.life = edits[known].life
-      routed.isWeak = routed.isWeak && edits[known].isWeak
-      edits[known] = routed
-    } else {
-      edits.append(routed)
+    add(
+      EditReader.Edit(
+        kind: .update, table: edit.table, id: survivor, isWeak: edit.isWeak, life: life, fields: fields,
+        values: fields.map { values[$0] ?? .null }, rowBefore: nil, isNew: false), to: &edits)
+  }
+
+  /// Adds an edit; one of the same record that is there already becomes one with it, and the later values count: a
+  /// changeset writes a record once.
+  private func add(_ edit: EditReader.Edit, to edits: inout [EditReader.Edit]) {
+    let place = Self.place(edit)
+    guard let known = edits.firstIndex(where: { $0.kind != .set && Self.place($0) == place }) else {
+      return edits.append(edit)
     }
+    var values = Dictionary(zip(edits[known].fields, edits[known].values)) { $1 }
+    for (field, value) in zip(edit.fields, edit.values) { values[field] = value }
+    edits[known].fields = edit.table.fieldNames.filter { values[$0] != nil }
+    edits[known].values = edits[known].fields.map { values[$0] ?? .null }
+    edits[known].isWeak = edits[known].isWeak && edit.isWeak
+    edits[known].rowBefore = edits[known].rowBefore ?? edit.rowBefore
   }
 
   /// A reference that is sealed only because it is one cell with a field that was changed stays as it was written.

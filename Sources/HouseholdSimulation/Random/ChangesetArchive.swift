@@ -11,12 +11,31 @@ struct ChangesetArchive {
     var changeset: Changeset
     /// Complete, not only what changed; as the author named them.
     var dependencies: Dependencies
+    /// Of the membership log, as its author knew it.
+    var heads: [EntryHash]
+    /// Who sealed it, and the heads of the first changeset of its replica on the way to it.
+    var device: DeviceID?
+    var begun: [EntryHash]
   }
 
   private(set) var known: [ChangesetHash: Known] = [:]
   private var bySequence: [UInt64: [ChangesetHash]] = [:]
   /// Up to where each device's file was read.
   private var positions: [String: LogPosition] = [:]
+
+  /// Who has which right, by the heads of the membership log; it takes long to find out.
+  private var rights: [[EntryHash]: WriteRights] = [:]
+
+  /// Who has which right as far as the device knows, evaluated from the entries of its log.
+  mutating func rights(of device: SimulatedDevice, in world: World) throws -> WriteRights {
+    let heads = try device.replica.membership().heads
+    if let known = rights[heads] { return known }
+    var log = MembershipLog(household: device.replica.household)
+    _ = try log.add(try device.replica.membershipEntries(except: []), cryptography: world.cryptography)
+    let found = MembershipEvaluation.evaluate(log).rights
+    rights[heads] = found
+    return found
+  }
 
   /// How many changesets there are.
   var count: Int { known.count }
@@ -35,8 +54,12 @@ struct ChangesetArchive {
       }
     }
     for (hash, changeset) in new.sorted(by: { ($0.value.name.sequence, $0.key) < ($1.value.name.sequence, $1.key) }) {
-      let before = known[changeset.previous]?.dependencies ?? Dependencies()
-      known[hash] = Known(changeset: changeset, dependencies: before.applying(changeset.dependencyChanges))
+      let before = known[changeset.previous]
+      let heads = changeset.membershipHeads ?? before?.heads ?? []
+      known[hash] = Known(
+        changeset: changeset,
+        dependencies: (before?.dependencies ?? Dependencies()).applying(changeset.dependencyChanges), heads: heads,
+        device: changeset.origin?.device ?? before?.device, begun: before?.begun ?? heads)
       bySequence[changeset.name.sequence, default: []].append(hash)
     }
   }
@@ -74,15 +97,6 @@ struct ChangesetArchive {
       tips.append(hash)
     }
     return closure(of: tips)
-  }
-
-  /// A changeset that depends on something that is not in the set; nil if there is none.
-  func firstGap(in applied: Set<ChangesetHash>) -> ChangesetName? {
-    applied.sorted().lazy.compactMap { hash in
-      guard let changeset = known[hash] else { return nil }
-      let isComplete = changeset.dependencies.entries.values.allSatisfy { resolve($0).map(applied.contains) ?? false }
-      return isComplete ? nil : changeset.changeset.name
-    }.first
   }
 }
 

@@ -15,8 +15,7 @@ package struct SeedOutcome: Hashable, Sendable {
 
 /// A household to which things happen at random, all from one seed.
 ///
-/// Left out because they are not built yet: compaction and long absences (D9); and not written yet: removals and
-/// cutoffs (D5), the brake (D1), schema additions.
+/// Left out because they are not built yet: compaction and long absences (D9).
 package final class RandomHousehold {
   /// How large a run is.
   package struct Size: Hashable, Sendable {
@@ -24,6 +23,17 @@ package final class RandomHousehold {
     package var steps: Int
     /// The rules are checked after so many steps.
     package var checkEvery: Int
+
+    /// Whether members are removed, made read-only and leave.
+    ///
+    /// Not by default: where a device that has had a snapshot takes such a member's writes out again, what those had
+    /// displaced does not always come back (seeds 22, 45, 87).
+    package var losesRights = false
+    /// Whether the owner adds types and fields.
+    ///
+    /// Not by default: where a record was made before its type had a field, what is read as null in it competes with
+    /// weak writes of that field on the devices that keep it as a plain row (seeds 24, 46, 5067).
+    package var growsSchema = false
 
     package init(devices: Int = 3, steps: Int = 100, checkEvery: Int = 10) {
       self.devices = devices
@@ -33,9 +43,8 @@ package final class RandomHousehold {
   }
 
   private let seed: UInt64
-  private let size: Size
+  let size: Size
   let world: World
-  let generator: EditGenerator
   var random: SeededRandom
   private var judgeRandom: SeededRandom
   private var archive = ChangesetArchive()
@@ -48,7 +57,6 @@ package final class RandomHousehold {
     random = SeededRandom(seed: seed &+ 1)
     judgeRandom = SeededRandom(seed: seed &+ 2)
     let schema = SimulationSchema.schema(types: 2, &random)
-    generator = EditGenerator(schema: schema)
     world = World(seed: seed, schema: schema, start: Self.start, trace: trace)
   }
 
@@ -79,9 +87,10 @@ package final class RandomHousehold {
       try act(step)
       if step % size.checkEvery == 0, let breach = try breach(anew: false) { return "after step \(step): \(breach)" }
     }
-    try world.heal()
+    try world.heal(keepingLinks: random.oneIn(2))
     // What came in late may bring more to be fetched or sealed.
     world.pass(seconds: 12, inStepsOf: 3)
+    try decideAllHeld()
     if let breach = try breach() ?? Judge.firstLack(world, archive: archive) { return "after healing: \(breach)" }
     let before = world.traffic.messages
     world.pass(seconds: 20, inStepsOf: 5)
@@ -101,7 +110,7 @@ package final class RandomHousehold {
     world.advance(milliseconds: Int64(random.oneIn(5) ? random.below(20_000) : random.below(400)))
     let device = random.pick(world.devices)
     let line: String
-    switch random.below(100) {
+    switch random.below(108) {
     case 0..<38: line = try edit(device)
     case 38..<54: line = try sql(device)
     case 54..<64: line = try seal(device)
@@ -116,25 +125,32 @@ package final class RandomHousehold {
     case 97: line = armFault(device)
     case 98: line = try random.oneIn(2) ? copy(device) : restore()
     case 99: line = try clone(device)
-    default: line = "nothing"
+    case 100..<103: line = try actOnMembership()
+    case 103..<106: line = try actInBulk(device)
+    default: line = try decideHeld(world.devices.first(where: Self.holds) ?? device)
     }
     world.trace.add("\(step). \(line)")
     for _ in 0..<random.below(random.oneIn(4) ? 60 : 8) where !world.deliverOne() { break }
   }
 
+  private static func holds(_ device: SimulatedDevice) throws -> Bool {
+    try device.belongs && !device.replica.heldChangesets().isEmpty
+  }
+
   private func edit(_ device: SimulatedDevice) throws -> String {
-    let line = try world.survive(device) {
-      try device.edit(at: world.wall(device)) { try generator.edit($0, &random) }
+    let line = try mayFail(device) {
+      try device.edit(at: world.wall(device)) { try EditGenerator(schema: $0.schema).edit($0, &random) }
     }
     if random.oneIn(2) { try world.seal(device) }
     return "\(device.name) \(line ?? "could not edit")"
   }
 
   private func sql(_ device: SimulatedDevice) throws -> String {
-    let sql = generator.sql(&random)
-    try device.access.execute("PRAGMA recursive_triggers = \(random.oneIn(3) ? "ON" : "OFF")")
+    let sql = EditGenerator(schema: device.replica.membershipNow.schema).sql(&random)
+    let isRecursive = random.oneIn(3)
     do {
-      let done: Void? = try world.survive(device) {
+      let done: Void? = try mayFail(device) {
+        try device.access.execute("PRAGMA recursive_triggers = \(isRecursive ? "ON" : "OFF")")
         try device.edit(at: world.wall(device)) { try $0.execute(sql) }
       }
       if done == nil { return "\(device.name) could not \(sql)" }
@@ -182,7 +198,7 @@ package final class RandomHousehold {
         return "\(device.name) parts \(merge)"
       default: return "nothing"
       }
-    } catch let error as ReplicaError where [.databaseLocked, .badValue, .notFound].contains(error.code) {
+    } catch let error as ReplicaError where [.databaseLocked, .badValue, .notFound, .notAllowed].contains(error.code) {
       return "\(device.name) may not decide: \(error.message)"
     }
   }
@@ -255,10 +271,9 @@ package final class RandomHousehold {
 
   private func clone(_ device: SimulatedDevice) throws -> String {
     if world.devices.count >= size.devices + 2 { return "nothing" }
-    // Two copies that both go on under one id do not always come together: seeds 3 and 1047 showed it when neither
-    // noticed. A node's witness notices; ForkStoryTests has those that do come together.
-    let twin = try world.clone(device, isNoticed: true)
-    return "\(device.name) is cloned as \(twin.name), which notices"
+    let isNoticed = random.oneIn(2)
+    let twin = try world.clone(device, isNoticed: isNoticed)
+    return "\(device.name) is cloned as \(twin.name)\(isNoticed ? ", which notices" : "")"
   }
 
   private func tick() throws -> String {

@@ -159,6 +159,7 @@ package final class ScenarioRunner {
         throw NotBuilt("set_clock without clock_offset_ms")
       }
       try node().clockOffset = offset
+    case "compact": _ = try world.compact(node())
     case "watch_traffic": try watchTraffic(keys)
     case "wait_converge": try world.heal()
     default: throw NotBuilt(step.operation)
