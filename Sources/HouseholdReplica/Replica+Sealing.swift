@@ -260,7 +260,7 @@ extension Replica {
       name: header.name, stamp: header.stamp, fields: edit.fields, type: type,
       isByOwner: edit.table.prefersOwners && isByOwner(header))
     {
-      try state.merge(write, cell: cell, coverage: self)
+      try merge(write, cell: cell, into: &state, of: place)
     }
     sealed.keep(state, of: place, table: edit.table)
   }
