@@ -93,12 +93,7 @@ extension Replica {
       states[place] = state
     }
     try mergeLog(into: &states)
-    for place in places {
-      var state = states[place] ?? RecordState()
-      // What made a record anew whose values were forgotten does not count: they still are.
-      if state.life > 0, !state.isAlive, state.cells.count == 1 { state = state.emptied() }
-      try show(state, of: place)
-    }
+    for place in places { try show(states[place] ?? RecordState(), of: place) }
   }
 
   /// Merges everything that the log holds of these records; what is in them already changes nothing.

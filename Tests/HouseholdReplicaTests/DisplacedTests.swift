@@ -208,6 +208,27 @@ struct DisplacedTests {
     #expect(try home.difference("ann", "di") == nil)
   }
 
+  @Test func `a new life that does not count does not bring half of what was collected back (P18, F9)`() throws {
+    try home["ann"].put("category", "c3", [("note", .text("gone"))])
+    try home["ann"].seal()
+    try home["ann"].delete("category", "c3")
+    try home.settle("ann", "bo", "cy")
+    try confirmAll("ann", "bo", "cy")
+    try home.settle("ann", "bo", "cy")
+    #expect(try home["bo"].replica.compact(keepMilliseconds: 0, now: home["bo"].now).emptied == ["category": 1])
+    try home["cy"].put("category", "c3", [("name", .text("anew"))])
+    try home.pull("bo", from: "cy")
+    #expect(try home["bo"].fields("category", "c3") != nil)
+
+    try home.remove("cy", by: "ann")
+    try home.settle("ann", "bo")
+
+    #expect(try home["bo"].fields("category", "c3") == nil)
+    let key = RecordKey(type: "category", id: "c3")
+    #expect(try home["bo"].replica.state(of: key)?.isEmptied == true)
+    #expect(throws: ReplicaError.self) { try home["bo"].replica.restore(key, now: home["bo"].now) }
+  }
+
   @Test func `what counts again displaces again`() throws {
     try home.makeOwner("bo", by: "ann")
     try joinFromSnapshot("di", of: "bo")

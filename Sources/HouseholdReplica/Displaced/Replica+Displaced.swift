@@ -15,7 +15,15 @@ extension Replica {
   /// Merges one write into the state of a record, and keeps what is displaced by that.
   func merge(_ write: Write, cell: String, into state: inout RecordState, of place: RecordPlace) throws {
     let displaced = try state.merge(write, cell: cell, coverage: self)
-    if displaced.isEmpty || !hasOthers { return }
+    let isNewLife = cell == CellName.alive && write.value == .alive(true)
+    // That the values of the former life were forgotten ends with that life, see CellVersions.
+    let marks = isNewLife ? state.cells[CellName.emptied] ?? [] : []
+    if displaced.isEmpty && marks.isEmpty || !hasOthers { return }
+    for mark in marks {
+      try keepDisplaced(
+        DisplacedContent.encode(mark), cell: CellName.emptied, of: place, writer: number(of: mark.name),
+        life: mark.life, displacer: number(of: write.name))
+    }
     for lost in displaced {
       var displacer = write
       if lost.name == write.name && lost.life == write.life {
