@@ -81,19 +81,21 @@ extension Replica {
 
   private func recompute(_ places: [RecordPlace], without names: Set<ChangesetName>) throws {
     var states: [RecordPlace: RecordState] = [:]
+    var displaced: [RecordPlace: [DisplacedWrite]] = [:]
     for place in places {
-      var known = try state(of: place) ?? RecordState()
-      for cell in known.cells.keys { known.cells[cell]?.removeAll { names.contains($0.name) } }
-      var state = RecordState()
-      // In the order in which they came, so that each is kept again because of what displaced it first.
-      for displaced in try takeDisplaced(of: place) where !names.contains(displaced.write.name) {
-        try merge(displaced.write, cell: displaced.cell, into: &state, of: place)
-      }
-      try merge(known, into: &state, of: place)
-      states[place] = state
+      states[place] = RecordState()
+      displaced[place] = try takeDisplaced(of: place).filter { !names.contains($0.write.name) }
     }
+    // What was displaced is kept again, because of what displaced it first: so in the order in which all of it came.
     try mergeLog(into: &states)
-    for place in places { try show(states[place] ?? RecordState(), of: place) }
+    for place in places {
+      var state = states[place] ?? RecordState()
+      for kept in displaced[place] ?? [] { try merge(kept.write, cell: kept.cell, into: &state, of: place) }
+      var known = try self.state(of: place) ?? RecordState()
+      for cell in known.cells.keys { known.cells[cell]?.removeAll { names.contains($0.name) } }
+      try merge(known, into: &state, of: place)
+      try show(state, of: place)
+    }
   }
 
   /// Merges everything that the log holds of these records; what is in them already changes nothing.

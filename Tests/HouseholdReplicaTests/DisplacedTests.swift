@@ -229,6 +229,38 @@ struct DisplacedTests {
     #expect(throws: ReplicaError.self) { try home["bo"].replica.restore(key, now: home["bo"].now) }
   }
 
+  @Test func `what several edits of a device that began with a snapshot displaced comes back (F3)`() throws {
+    try joinFromSnapshot("di", of: "bo")
+    try home["di"].put("category", "c1", [("note", .text("di"))])
+    // A pause, so that the two are sealed one by one, the first without what the second changes anyway.
+    try home["di"].access.execute("UPDATE sync_outbox SET at = at - 5000")
+    try home["di"].put("category", "c1", [("note", .text("di again"))])
+    try home["di"].seal()
+
+    try home.setRole("di", .readOnly, by: "ann")
+    try home.tell("di", from: "ann")
+
+    #expect(try note("di") == "x")
+  }
+
+  @Test(arguments: [false, true])
+  func `what is taken away by UPDATE OR REPLACE of another record's id comes back (F3)`(recursive: Bool) throws {
+    try home["bo"].put("category", "c2", [("note", .text("y"))])
+    try joinFromSnapshot("di", of: "bo")
+    if recursive { try home["di"].access.execute("PRAGMA recursive_triggers = ON") }
+    try home["di"].access.execute("UPDATE OR REPLACE category SET id = 'c1' WHERE id = 'c2'")
+    try home["di"].access.execute("UPDATE OR IGNORE category SET note = 'z', id = 'c1' WHERE id = 'c1'")
+    try home["di"].seal()
+    #expect(try note("di") == "z")
+    #expect(try note("di", "c2") == nil)
+
+    try home.setRole("di", .readOnly, by: "ann")
+    try home.tell("di", from: "ann")
+
+    #expect(try note("di") == "x")
+    #expect(try note("di", "c2") == "y")
+  }
+
   @Test func `what counts again displaces again`() throws {
     try home.makeOwner("bo", by: "ann")
     try joinFromSnapshot("di", of: "bo")
