@@ -261,6 +261,18 @@ struct DisplacedTests {
     #expect(try note("di", "c2") == "y")
   }
 
+  @Test func `a file of before keeps them from when it is opened`() throws {
+    try home["bo"].access.execute("DROP TABLE sync_displaced; PRAGMA user_version = 1")
+    try home["bo"].restart()
+    try home.pull("bo", from: "cy")
+    try joinFromSnapshot("di", of: "bo")
+
+    try home.remove("cy", by: "ann")
+    try home.tell("di", from: "ann")
+
+    #expect(try note("di") == "x")
+  }
+
   @Test func `what counts again displaces again`() throws {
     try home.makeOwner("bo", by: "ann")
     try joinFromSnapshot("di", of: "bo")

@@ -27,7 +27,7 @@ package final class RandomHousehold {
     /// Whether members are removed, made read-only and leave.
     ///
     /// Not by default: whoever depends on changesets of such a member that came by snapshot, and were let go of, waits for
-    /// ever where they never were (seeds 103, 151, 186); seeds 147 and 148 apply too early.
+    /// ever where they never were (seeds 103, 151, 186), or has applied too early (44, 147, 148).
     package var losesRights = false
     /// Whether the owner adds types and fields.
     ///
