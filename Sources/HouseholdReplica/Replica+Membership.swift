@@ -52,7 +52,7 @@ extension Replica {
         registry = try TypeRegistry(schema: membershipState.schema, connection: connection)
         duplicates = try Duplicates(connection, registry: registry, schema: membershipState.schema)
         try adoptOwnership(before: former)
-        try showParked(earlier: former)
+        try adoptGrowth(from: former)
       }
       try protect(before: before)
       try readmit(since: rights)

@@ -30,10 +30,7 @@ package final class RandomHousehold {
     /// displaced does not always come back (seeds 22, 45, 87).
     package var losesRights = false
     /// Whether the owner adds types and fields.
-    ///
-    /// Not by default: where a record was made before its type had a field, what is read as null in it competes with
-    /// weak writes of that field on the devices that keep it as a plain row (seeds 24, 46, 5067).
-    package var growsSchema = false
+    package var growsSchema = true
 
     package init(devices: Int = 3, steps: Int = 100, checkEvery: Int = 10) {
       self.devices = devices
