@@ -65,11 +65,11 @@ struct GrownRecordTests {
   @Test func `a snapshot from before the schema grew brings records that have not written the new field`() throws {
     try b.put("category", "c", [("name", .text("Trips"))])
     try b.seal()
+    let snapshot = try #require(try home.snapshot(of: "sam"))
     try grow()
     try generate("c", tax: "5%")
     try home.add("kim", needsSnapshot: true)
-    let page = try pages(of: b)
-    try adopt(page, at: home["kim"])
+    try home.adopt(snapshot, at: "kim")
     try home.pull(home["kim"], from: a)
 
     #expect(try home["kim"].fields("category", "c")?["name"] == .text("Trips"))
@@ -79,10 +79,9 @@ struct GrownRecordTests {
   @Test func `a snapshot goes on as it began while the schema grows where it is served`() throws {
     try a.put("category", "c", [("name", .text("Trips"))])
     try home.add("kim", needsSnapshot: true)
-    let served = try pages(of: a) { try grow(restarts: false) }
-    try home.tell("kim", from: "alex")
-    try home["kim"].restart()
-    try adopt(served, at: home["kim"])
+    let snapshot = try #require(try home.snapshot(of: "alex") { try grow(restarts: false) })
+    try upgrade(home["kim"])
+    try home.adopt(snapshot, at: "kim")
 
     #expect(try home["kim"].fields("category", "c")?["name"] == .text("Trips"))
     try home["kim"].put("category", "c", [("tax", .text("7%"))])
@@ -90,29 +89,40 @@ struct GrownRecordTests {
     #expect(try home.difference("alex", "kim") == nil)
   }
 
-  /// A snapshot with its pages.
-  private struct Served {
-    var offer: SnapshotOffer
-    var pages: [SnapshotPage] = []
-    var server: TestHousehold.Device
-  }
+  @Test(arguments: [["text", "integer"], ["integer", "text"]])
+  func `of two owners' additions of one name one stands everywhere, and the other's values are kept unshown`(
+    types: [String]
+  ) throws {
+    try home.makeOwner("sam", by: "alex")
+    try home.settle("alex", "sam")
+    let values: [String: FieldValue] = ["text": .text("5 %"), "integer": .integer(5)]
+    for (device, type) in [(a, types[0]), (b, types[1])] {
+      var wanted = TestHousehold.schema
+      wanted.types[1].fields.append(.init("tax", type == "text" ? .text : .integer))
+      _ = try device.replica.state(.schema(TestHousehold.schema.extended(by: wanted)), at: device.now)
+      try device.restart()
+      try device.put("category", "by \(device.name)", [("name", .text(type)), ("tax", values[type] ?? .null)])
+      try device.seal()
+    }
+    for other in [a, b] {
+      try home.tell("alex", from: "sam")
+      try home.tell("sam", from: "alex")
+      try other.restart()
+    }
+    try home.settle("alex", "sam")
 
-  private func pages(of server: TestHousehold.Device, afterFirst body: () throws -> Void = {}) throws -> Served {
-    server.replica.lastNow = server.now
-    let replica = server.replica
-    var served = Served(offer: try #require(try replica.openSnapshot(resuming: nil)), server: server)
-    repeat {
-      served.pages.append(try replica.snapshotPage(served.offer.id, after: served.pages.last?.cursor ?? []))
-      if served.pages.count == 1 { try body() }
-    } while served.pages.last?.isLast == false
-    return served
-  }
-
-  private func adopt(_ served: Served, at device: TestHousehold.Device) throws {
-    for page in served.pages { try device.replica.stage(page, of: served.offer.id) }
-    try device.replica.adoptSnapshot(
-      served.offer.id, from: served.server.key.device,
-      token: ChangeToken(incarnation: served.server.replica.incarnation, position: served.offer.position),
-      now: device.now)
+    let standing = try #require(a.access.schema.types[1].field("tax")?.type)
+    #expect(b.access.schema.types[1].field("tax")?.type == standing)
+    for device in [a, b] {
+      for (author, type) in zip(["alex", "sam"], types) {
+        let shown = try device.fields("category", "by \(author)")
+        #expect(shown?["name"] == .text(type))
+        #expect(shown?["tax"] == (type == standing ? values[type] : .null), "\(device.name): by \(author)")
+      }
+      var kept: [FieldValue] = []
+      try device.replica.forEachQuarantined { kept += $0.fields.map(\.value) }
+      #expect(kept == [values[standing == "text" ? "integer" : "text"]])
+    }
+    #expect(try home.difference("alex", "sam") == nil)
   }
 }
