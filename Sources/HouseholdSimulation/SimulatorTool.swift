@@ -9,8 +9,8 @@ package enum SimulatorTool {
 
     Plays N households of random events, from seed S on (default: 200 seeds from 1, 100 steps, 3 devices), or scenario
     files of the format household-sync-scenario/1. With --losing-rights members are also removed, made read-only, and
-    leave: some seeds do not survive that yet. With --fixed-schema no types and fields are added. A seed that fails is
-    played again with --seed S --seeds 1 --trace.
+    leave: some seeds do not survive that yet. With --fixed-schema no types and fields are added.
+    A seed that fails is played again with --seed S --seeds 1 --trace.
     """
 
   /// What the options say.

@@ -31,6 +31,8 @@ package final class RandomHousehold {
     package var losesRights = false
     /// Whether the owner adds types and fields.
     package var growsSchema = true
+    /// Whether two of three devices seal one edit in one go, or three, as a real one does with 20,000.
+    package var sealsInSmallParts = true
 
     package init(devices: Int = 3, steps: Int = 100, checkEvery: Int = 10) {
       self.devices = devices
@@ -55,6 +57,7 @@ package final class RandomHousehold {
     judgeRandom = SeededRandom(seed: seed &+ 2)
     let schema = SimulationSchema.schema(types: 2, &random)
     world = World(seed: seed, schema: schema, start: Self.start, trace: trace)
+    world.sealsInSmallParts = size.sealsInSmallParts
   }
 
   /// Plays one seed to its end, or to the first broken rule.
