@@ -33,6 +33,8 @@ let package = Package(
     .executable(name: "household", targets: ["household"]),
     .executable(name: "notes", targets: ["notes"]),
     .library(name: "HouseholdKit", targets: ["HouseholdKit"]),
+    .library(name: "HouseholdModels", targets: ["HouseholdModels"]),
+    .library(name: "HouseholdTestKit", targets: ["HouseholdTestKit"]),
   ],
   targets: [
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
@@ -50,7 +52,13 @@ let package = Package(
         "HouseholdRecords", "HouseholdReplica", "HouseholdSync", "HouseholdTrust", "HouseholdTransport",
         "HouseholdBudget",
       ], settings: besideC),
-    module("HouseholdKit", ["HouseholdNode", "HouseholdReplica", "HouseholdTrust", "HouseholdRecords"]),
+    module(
+      "HouseholdKit",
+      ["HouseholdNode", "HouseholdReplica", "HouseholdTransport", "HouseholdTrust", "HouseholdRecords"]),
+    module("HouseholdModels", ["HouseholdKit"]),
+    module(
+      "HouseholdTestKit",
+      ["HouseholdKit", "HouseholdNode", "HouseholdReplica", "HouseholdSync", "HouseholdTrust", "HouseholdRecords"]),
     module(
       "HouseholdCommands",
       [
@@ -90,7 +98,8 @@ let package = Package(
         "HouseholdBudget", "HouseholdRecords",
       ]),
     tests("HouseholdCommandsTests", ["HouseholdCommands", "HouseholdRecords"]),
-    tests("HouseholdKitTests", ["HouseholdKit", "household", "notes"]),
+    tests("HouseholdKitTests", ["HouseholdKit", "HouseholdModels", "HouseholdTestKit", "household", "notes"]),
+    tests("NotesTests", ["HouseholdKit", "HouseholdTestKit", "notes"]),
     tests("HouseTests", []),
     tests(
       "HouseholdSimulationTests",

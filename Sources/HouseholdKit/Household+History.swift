@@ -83,14 +83,14 @@ extension Household {
       case .theirs: .theirs
       case .value(let value): .value(value)
       }
-    try repair { try $0.resolve(conflict, taken, now: SystemClock.now) }
+    try repair { try $0.resolve(conflict, taken, now: now) }
   }
 
   /// Brings a deleted record back with all its fields.
-  package func restore(_ key: RecordKey) throws { try repair { try $0.restore(key, now: SystemClock.now) } }
+  package func restore(_ key: RecordKey) throws { try repair { try $0.restore(key, now: now) } }
 
   /// Undoes one change by a new one.
-  package func revert(_ change: String) throws { try repair { try $0.revert(change, now: SystemClock.now) } }
+  package func revert(_ change: String) throws { try repair { try $0.revert(change, now: now) } }
 
   /// The changesets whose deletions wait for a decision, oldest first.
   package func heldChanges() throws -> [HeldChange] {
@@ -106,8 +106,8 @@ extension Household {
 
   /// Leaves the decision about a held change for the node to carry out.
   package func decide(_ name: String, approving: Bool) throws {
-    if approving { try SafetyCopy.take(directory, before: "approve", now: SystemClock.now) }
-    try repair { try $0.decide(name, approving: approving, now: SystemClock.now) }
+    if approving { try SafetyCopy.take(directory, before: "approve", now: now) }
+    try repair { try $0.decide(name, approving: approving, now: now) }
   }
 
   private func repair(_ body: (Replica) throws -> Void) throws {

@@ -1,6 +1,6 @@
 package import HouseholdNode
 package import HouseholdRecords
-internal import HouseholdReplica
+package import HouseholdReplica
 internal import HouseholdTrust
 
 /// The records of a household on this device: reads and writes them beside a running node, or without one.
@@ -10,6 +10,7 @@ package final class Household {
   let access: RecordAccess
   let directory: DataDirectory
   private let isReadOnly: Bool
+  private let clock: ClockedFileSystem?
   /// What kinds of records there are.
   package let schema: Schema
 
@@ -34,16 +35,23 @@ package final class Household {
   }
 
   /// Opens the household in a data directory.
-  package init(_ directory: DataDirectory, readOnly: Bool = false) throws {
+  ///
+  /// - Parameter clock: a test's clock; nil for the machine's.
+  package init(_ directory: DataDirectory, readOnly: Bool = false, clock: ClockedFileSystem? = nil) throws {
     try directory.requireHousehold()
     if !readOnly { try DiskFacts(directory).requireWritable(directory) }
     self.directory = directory
+    self.clock = clock
     isReadOnly = readOnly
     access = try Self.guarded {
-      try RecordAccess(path: directory.replica, readOnly: readOnly, cryptography: OpenSSLCryptography())
+      try RecordAccess(
+        path: directory.replica, readOnly: readOnly, cryptography: OpenSSLCryptography(), fileSystem: clock)
     }
     schema = access.schema
   }
+
+  /// The time now.
+  var now: Instant { clock?.now ?? SystemClock.now }
 
   /// Closes the file, and tells the node that something may have been written.
   package func close() {
@@ -173,12 +181,22 @@ package enum HouseholdStatus {
   package static func report(
     _ directory: DataDirectory, computesDigest: Bool = false, now: Instant
   ) throws -> StatusReport {
+    try look(directory, live: live, computesDigest: computesDigest, now: now).report
+  }
+
+  /// What the file and the node say now, judged and as it is.
+  ///
+  /// - Parameter live: asks the node; nil if none runs.
+  static func look(
+    _ directory: DataDirectory, live: (DataDirectory) throws -> LiveFacts?, computesDigest: Bool = false, now: Instant
+  ) throws -> (report: StatusReport, facts: StatusFacts, live: LiveFacts?) {
     try directory.requireHousehold()
     var facts = try Household.guarded {
       try StatusFacts.read(path: directory.replica, cryptography: OpenSSLCryptography(), now: now)
     }
     if computesDigest && facts.digest == nil { facts.digest = computedDigest(directory) }
-    return StatusJudge.report(facts, live: try live(directory), disk: DiskFacts(directory), now: now)
+    let said = try live(directory)
+    return (StatusJudge.report(facts, live: said, disk: DiskFacts(directory), now: now), facts, said)
   }
 
   /// The digest by reading every record; none where the replica cannot be opened, which status tells in other words.
@@ -192,7 +210,8 @@ package enum HouseholdStatus {
     }
   }
 
-  private static func live(_ directory: DataDirectory) throws -> LiveFacts? {
+  /// What the running node says; nil if none runs.
+  static func live(_ directory: DataDirectory) throws -> LiveFacts? {
     guard let client = try ControlClient.connect(directory) else { return nil }
     defer { client.hangUp() }
     guard case .status(let live) = try client.ask(.status) else { return nil }

@@ -3,26 +3,42 @@ internal import HouseholdRecords
 internal import HouseholdReplica
 
 /// Something that happened to the records or to sync.
+///
+/// Fetching and sending are told in brackets: `will`, what came or went, `did`. Sync is continuous, so a bracket is what
+/// was seen between two looks; what began and ended between them is told as a whole bracket.
 public enum HouseholdEvent: Sendable {
+  /// A connected partner has edits that are not here yet.
+  case willFetchChanges
   /// Partners' edits are in the tables: records that changed and records that are gone.
   case fetchedChanges(changed: [RecordID], deleted: [RecordID])
   /// So much changed that only reading all records again tells what: see ``RecordChanges/isComplete``.
   case fetchedEverything
+  /// Everything that the connected partners have is here, or none is connected any more.
+  case didFetchChanges
+  /// A connected partner lacks edits of this device.
+  case willSendChanges
   /// A partner's device has confirmed edits of this one; `missing` changesets are still to be confirmed by it.
   case sentChanges(partner: String, missing: Int)
+  /// The connected partners have everything of this device, or none is connected any more.
+  case didSendChanges
+  /// Edits that do not show, each with its reason; each is told once.
+  case failedChanges([FailedChange])
   /// How far the changes are told: to be stored, and given to ``HouseholdStore/events(since:)`` after the next start.
   case stateUpdate(ChangeToken)
   /// An edit lost against a concurrent one.
   case conflict(RecordConflict)
   /// What this device may do in the household, or its names, are others now.
   case accountChange(AccountStatus)
+  /// Who belongs to the household, or what they may do, is another now.
+  case membersChange([HouseholdMember])
   /// The verdict on sync, or its reason, is another now.
   case verdict(SyncStatus)
 }
 
 /// The events of a household, from a token on; each loop over it has its own.
 ///
-/// It begins with the account and the verdict as they are. It ends when the store is closed, or its task is cancelled.
+/// It begins with the account, the members and the verdict as they are. It ends when the store is closed, or its task is
+/// cancelled.
 public struct HouseholdEvents: AsyncSequence, Sendable {
   /// Always a ``HouseholdStoreError``, which an asynchronous sequence of today cannot say of itself.
   public typealias Failure = any Error
@@ -67,17 +83,16 @@ public struct HouseholdEvents: AsyncSequence, Sendable {
     }
 
     private mutating func look(_ reader: LiveReader) throws {
-      var events: [HouseholdEvent] = []
       let hasNews = try reader.hasNews()
-      if hasNews { events += try changes(reader) }
+      let fetched = hasNews ? try changes(reader) : []
       // Asking for the state of sync opens the file, which the watcher hears, too: it must not answer to itself.
       let moment = ContinuousClock.now
       if let judged, !hasNews, moment - judged < .seconds(1) { return }
       judged = moment
-      let now = EventSnapshot(try store.report(), conflicts: try store.conflicts())
-      events += now.events(since: told)
+      var now = try store.snapshot()
+      if now.failureCount != told.failureCount { now.failures = try store.failedChanges() }
+      waiting = now.events(since: told, fetched: fetched)[...]
       told = now
-      waiting = events[...]
     }
 
     /// What partners changed since the token, and the new token.
@@ -101,40 +116,6 @@ public struct HouseholdEvents: AsyncSequence, Sendable {
       }
       return next == since ? events : events + [.stateUpdate(next)]
     }
-  }
-}
-
-/// What events are made of: two of them tell what happened between.
-struct EventSnapshot {
-  private var account: AccountStatus?
-  private var status: SyncStatus?
-  private var missing: [String: UInt64] = [:]
-  private var conflicts: [RecordConflict] = []
-
-  /// Before anything was told.
-  init() {}
-
-  init(_ report: StatusReport, conflicts: [RecordConflict]) {
-    account = AccountStatus(report)
-    status = SyncStatus(report)
-    missing = Dictionary(report.peers.map { ("\($0.member)/\($0.device)", $0.hasOurs.missing) }, uniquingKeysWith: max)
-    self.conflicts = conflicts
-  }
-
-  /// What happened since an earlier snapshot.
-  func events(since earlier: Self) -> [HouseholdEvent] {
-    var events: [HouseholdEvent] = []
-    if let account, account != earlier.account { events.append(.accountChange(account)) }
-    for (partner, missing) in missing.sorted(by: { $0.key < $1.key }) {
-      guard let before = earlier.missing[partner], missing < before else { continue }
-      events.append(.sentChanges(partner: partner, missing: Int(clamping: missing)))
-    }
-    let known = Set(earlier.conflicts.map(\.id))
-    events += conflicts.filter { !known.contains($0.id) }.map(HouseholdEvent.conflict)
-    if let status, status.verdict != earlier.status?.verdict || status.reason != earlier.status?.reason {
-      events.append(.verdict(status))
-    }
-    return events
   }
 }
 

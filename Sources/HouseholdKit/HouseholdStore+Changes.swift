@@ -4,15 +4,13 @@ internal import HouseholdReplica
 
 /// Names one record of any type.
 public struct RecordID: Hashable, Sendable, CustomStringConvertible {
+  private let key: RecordKey
   /// The name of the record type.
-  public let type: String
+  public var type: String { key.type }
   /// The id of the record.
-  public let id: String
+  public var id: String { key.id }
 
-  init(_ key: RecordKey) {
-    type = key.type
-    id = key.id
-  }
+  init(_ key: RecordKey) { self.key = key }
 
   /// `type/id`, for logs.
   public var description: String { "\(type)/\(id)" }

@@ -14,7 +14,7 @@ extension HouseholdStore {
   public func insert<Record: HouseholdRecord>(_ record: Record) throws(HouseholdStoreError) {
     try locked { household in
       let shape = try shape(Record.self)
-      let fields = try shape.fields(of: record)
+      let fields = try shape.values(of: record)
       try household.transaction {
         guard try household.record(shape.type, record.id) == nil else {
           throw HouseholdStoreError(
@@ -68,7 +68,7 @@ extension HouseholdStore {
     _ shape: RecordShape<Record>, _ original: Record, _ current: Record, _ edited: Record
   ) throws {
     let (shown, here, wanted) = (
-      try shape.fields(of: original), try shape.fields(of: current), try shape.fields(of: edited)
+      try shape.values(of: original), try shape.values(of: current), try shape.values(of: edited)
     )
     let contested = shown.indices.filter { index in
       let (shown, here, wanted) = (shown[index].value, here[index].value, wanted[index].value)
@@ -88,7 +88,7 @@ extension HouseholdStore {
     guard before.id == after.id else {
       throw HouseholdStoreError(.badValue, "The id of a record cannot be changed: delete it and insert another.")
     }
-    let changed = zip(try shape.fields(of: before), try shape.fields(of: after))
+    let changed = zip(try shape.values(of: before), try shape.values(of: after))
       .filter { $0.0.value != $0.1.value }.map(\.1)
     if !changed.isEmpty { try household.put(shape.type, after.id, changed) }
   }
@@ -115,7 +115,8 @@ extension HouseholdStore {
     _ shape: RecordShape<Record>, _ id: String, _ household: Household
   ) throws -> Record? {
     let shown = try household.access.survivor(of: id, shape.type) ?? id
-    return try household.record(shape.type, shown).map { try shape.record($0.id, $0.values) }
+    let query = try ResolvedQuery(shape, nil, [], nil)
+    return try Household.guarded { try query.records(household.access, id: shown).first }
   }
 
   /// The records that meet the predicate, sorted.

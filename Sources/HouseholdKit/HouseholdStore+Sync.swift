@@ -85,14 +85,19 @@ extension HouseholdStore {
   }
 
   /// What the file and, if it runs, the node say.
-  func report() throws -> StatusReport { try HouseholdStatus.report(directory, now: SystemClock.now) }
+  func report() throws -> StatusReport { try look().report }
+
+  /// What the file and, if it runs, the node say, judged and as it is.
+  func look() throws -> (report: StatusReport, facts: StatusFacts, live: LiveFacts?) {
+    try HouseholdStatus.look(directory, live: { _ in try node.facts() }, now: node.clock?.now ?? SystemClock.now)
+  }
 
   /// Waits until every partner's device has confirmed everything written here until now.
   ///
   /// Sync is continuous: nothing has to be sent by hand. This is for who must know that it has arrived.
   /// - Parameter patience: how long to wait at most.
   public func sendChanges(patience: Duration = .seconds(30)) async throws(HouseholdStoreError) {
-    try await wait(patience, "Not everything is confirmed yet") { report in
+    try await wait(patience, "Not everything is confirmed yet") { report, _ in
       report.changes.unsealed == 0 && report.peers.allSatisfy(\.hasOurs.complete)
     }
   }
@@ -101,42 +106,43 @@ extension HouseholdStore {
   ///
   /// - Parameter patience: how long to wait at most.
   public func fetchChanges(patience: Duration = .seconds(30)) async throws(HouseholdStoreError) {
-    try await wait(patience, "No partner could be asked, or not everything is here yet") { report in
+    try await wait(patience, "No partner could be asked, or not everything is here yet") { report, live in
       let connected = report.peers.filter(\.connected)
-      return report.peers.isEmpty || !connected.isEmpty && connected.allSatisfy(\.weHaveTheirs.complete)
+      // Who has just come has not said yet what there is.
+      let haveTold = connected.allSatisfy { live?.peers[$0.deviceID]?.caughtUp != false }
+      return report.peers.isEmpty || !connected.isEmpty && haveTold && connected.allSatisfy(\.weHaveTheirs.complete)
     }
   }
 
   /// Asks the node to look, and looks at its report again and again.
   private func wait(
-    _ patience: Duration, _ problem: String, until isDone: (StatusReport) -> Bool
+    _ patience: Duration, _ problem: String, until isDone: (StatusReport, LiveFacts?) -> Bool
   ) async throws(HouseholdStoreError) {
+    try locked { _ in }
     let end = ContinuousClock.now + patience
-    _ = try ask(.poke)
-    while true {
-      let report = try unlockedReport()
-      if isDone(report) { return }
-      guard report.node.running else {
-        throw HouseholdStoreError(.nodeNotRunning, "No node runs on \(directory.path). Start it: household node")
+    try HouseholdStoreError.translating { try node.begin() }
+    var failure: HouseholdStoreError?
+    do {
+      guard try node.look() else { throw noNode }
+      while true {
+        let (report, _, live) = try look()
+        if isDone(report, live) { break }
+        guard report.node.running else { throw noNode }
+        guard ContinuousClock.now < end, try await node.pause() else {
+          throw HouseholdStoreError(.partnerUnreachable, "\(problem): \(report.summary) \(report.remedy)")
+        }
       }
-      guard ContinuousClock.now < end else {
-        throw HouseholdStoreError(.partnerUnreachable, "\(problem): \(report.summary) \(report.remedy)")
-      }
-      do {
-        try await Task.sleep(for: .milliseconds(20))
-      } catch {
-        throw HouseholdStoreError(.partnerUnreachable, "The wait was cancelled.", cause: error)
-      }
+    } catch is CancellationError {
+      failure = HouseholdStoreError(.partnerUnreachable, "The wait was cancelled.")
+    } catch {
+      failure = HouseholdStoreError(error)
     }
+    try HouseholdStoreError.translating { try node.end() }
+    if let failure { throw failure }
   }
 
-  /// Asks the node, which must run.
-  private func ask(_ request: ControlRequest) throws(HouseholdStoreError) -> ControlResponse {
-    try HouseholdStoreError.translating {
-      let client = try ControlClient.require(directory)
-      defer { client.hangUp() }
-      return try client.ask(request)
-    }
+  private var noNode: HouseholdStoreError {
+    HouseholdStoreError(.nodeNotRunning, "No node runs on \(directory.path). Start it: household node")
   }
 }
 
@@ -164,7 +170,7 @@ extension AccountStatus {
     member = report.device.member
     device = report.device.name
     role = report.device.role
-    let ended = ["removed", "retired", "left"].contains(report.reason)
+    let ended = ["removed", "retired", "left", "sharingEnded"].contains(report.reason)
     state = ended ? .ended : role == Role.readOnly.rawValue ? .readOnly : .available
   }
 }

@@ -1,6 +1,6 @@
 public import FoundationEssentials
-internal import HouseholdNode
-internal import HouseholdRecords
+package import HouseholdNode
+package import HouseholdRecords
 internal import HouseholdReplica
 
 /// The records of a household on this device, for apps: typed reading and writing, observation, and the state of sync.
@@ -15,10 +15,26 @@ public final class HouseholdStore: @unchecked Sendable {
   private var shapes: [ObjectIdentifier: any Sendable] = [:]
   private var watcher: CommitWatcher?
   let directory: DataDirectory
+  let node: any StoreNode
 
-  private init(_ directory: DataDirectory) throws {
+  /// Opens the household with a node that is there already.
+  package init(_ directory: DataDirectory, node: any StoreNode, records: [any HouseholdRecord.Type] = []) throws {
     self.directory = directory
-    household = try Household(directory)
+    self.node = node
+    household = try Household(directory, clock: node.clock)
+    for type in records { try check(type) }
+  }
+
+  private convenience init(
+    _ directory: DataDirectory, _ choice: NodeChoice, records: [any HouseholdRecord.Type] = []
+  ) throws {
+    let node = try choice.node(in: directory)
+    do {
+      try self.init(directory, node: node, records: records)
+    } catch {
+      try node.close()
+      throw error
+    }
   }
 
   /// Opens the household in a data directory.
@@ -26,14 +42,11 @@ public final class HouseholdStore: @unchecked Sendable {
   /// - Parameters:
   ///   - directory: made by `household init` or `join`, or by ``create(in:household:member:device:records:)``.
   ///   - records: types to check against the household's schema now; others are checked when they are used first.
+  ///   - node: where the node is that syncs; by itself a program of its own.
   public static func open(
-    directory: URL, records: [any HouseholdRecord.Type] = []
+    directory: URL, records: [any HouseholdRecord.Type] = [], node: NodeChoice = .external
   ) throws(HouseholdStoreError) -> HouseholdStore {
-    try HouseholdStoreError.translating {
-      let store = try HouseholdStore(DataDirectory(directory.path))
-      for type in records { try store.check(type) }
-      return store
-    }
+    try HouseholdStoreError.translating { try HouseholdStore(DataDirectory(directory.path), node, records: records) }
   }
 
   /// Makes a new household whose schema is made from these types, and opens it.
@@ -43,16 +56,23 @@ public final class HouseholdStore: @unchecked Sendable {
   ///   - household: its name, for people.
   ///   - member: the name of the person who founds it.
   ///   - device: the name of this machine.
+  ///   - node: where the node is that syncs; by itself a program of its own.
   public static func create(
-    in directory: URL, household: String, member: String, device: String, records: [any HouseholdRecord.Type]
+    in directory: URL, household: String, member: String, device: String, records: [any HouseholdRecord.Type],
+    node: NodeChoice = .external
   ) throws(HouseholdStoreError) -> HouseholdStore {
     try HouseholdStoreError.translating {
-      let place = DataDirectory(directory.path)
-      let schema = Schema(name: "app", version: 1, types: try records.map { try recordType($0) })
       _ = try Founding.found(
-        Founding.Wishes(householdName: household, memberName: member, deviceName: device, schema: schema), in: place)
-      return try HouseholdStore(DataDirectory(directory.path))
+        Founding.Wishes(
+          householdName: household, memberName: member, deviceName: device, schema: try schema(of: records)),
+        in: DataDirectory(directory.path))
+      return try HouseholdStore(DataDirectory(directory.path), node)
     }
+  }
+
+  /// The schema of a household for these types.
+  package static func schema(of records: [any HouseholdRecord.Type]) throws -> Schema {
+    Schema(name: "app", version: 1, types: try records.map { try recordType($0) })
   }
 
   /// The schema made from these types, as `household init --schema FILE` and `schema upgrade FILE` read it: JSON.
@@ -75,16 +95,23 @@ public final class HouseholdStore: @unchecked Sendable {
 
   deinit { close() }
 
-  /// Ends everything that observes, and closes the file.
+  /// Ends everything that observes, closes the file, and ends the node if it is this store's.
   public func close() {
-    let ended: CommitWatcher? = lock.withLock {
-      if isClosed { return nil }
+    let (wasClosed, ended) = lock.withLock { () -> (Bool, CommitWatcher?) in
+      if isClosed { return (true, nil) }
       isClosed = true
       household.close()
       defer { watcher = nil }
-      return watcher
+      return (false, watcher)
     }
+    if wasClosed { return }
     ended?.stop()
+    do {
+      try node.close()
+    } catch {
+      // What was committed is in the file, and the next node takes it up; its sockets end with the process.
+      return
+    }
   }
 
   /// A new id for a record: 32 hexadecimal digits, random.

@@ -24,6 +24,8 @@ public struct HouseholdStoreError: Error, Sendable, CustomStringConvertible {
     case notAllowed
     /// Another program holds the file locked; it may work later.
     case locked
+    /// A node runs on the directory already, so this program cannot run one.
+    case nodeRunning
     /// The node is needed and does not run.
     case nodeNotRunning
     /// A partner cannot be reached now, or has not answered in time; it may work later.
@@ -41,7 +43,7 @@ public struct HouseholdStoreError: Error, Sendable, CustomStringConvertible {
   /// What lies beneath, for the log.
   public let cause: (any Error)?
 
-  init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
+  package init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
     self.code = code
     self.message = message
     self.cause = cause
@@ -51,7 +53,7 @@ public struct HouseholdStoreError: Error, Sendable, CustomStringConvertible {
   public var description: String { message }
 
   /// Runs the body and turns what the layers beneath throw into this.
-  static func translating<Result>(_ body: () throws -> Result) throws(HouseholdStoreError) -> Result {
+  package static func translating<Result>(_ body: () throws -> Result) throws(HouseholdStoreError) -> Result {
     do { return try body() } catch { throw HouseholdStoreError(error) }
   }
 
@@ -83,13 +85,14 @@ public struct HouseholdStoreError: Error, Sendable, CustomStringConvertible {
     switch code {
     case .noHousehold: .noHousehold
     case .householdExists: .householdExists
-    case .nodeNotRunning: .nodeNotRunning
+    case .nodeNotRunning, .sharingOff: .nodeNotRunning
     case .notAllowed: .notAllowed
     case .notFound: .notFound
     case .badArgument: .badValue
     case .network, .pairing: .partnerUnreachable
     case .busy, .databaseLocked: .locked
-    case .dataDirectory, .nodeRunning, .keys, .store: .storage
+    case .nodeRunning: .nodeRunning
+    case .dataDirectory, .keys, .store: .storage
     }
   }
 }

@@ -22,8 +22,8 @@ public struct LiveResults<Record: HouseholdRecord>: AsyncSequence, Sendable {
     fileprivate let query: ResolvedQuery<Record>
     fileprivate var reader: LiveReader?
     fileprivate var signals: AsyncStream<Void>.Iterator?
-    fileprivate var last: [ResolvedQuery<Record>.Row]?
-    fileprivate var place: FeedPosition?
+    private var shown: LiveRows<Record>?
+    private var place: FeedPosition?
 
     fileprivate init(store: HouseholdStore, query: ResolvedQuery<Record>) {
       self.store = store
@@ -39,11 +39,8 @@ public struct LiveResults<Record: HouseholdRecord>: AsyncSequence, Sendable {
       guard let reader else { return nil }
       while await signals?.next(isolation: #isolation) != nil {
         do {
-          guard try reader.hasNews(), try touchesType(reader) else { continue }
-          let rows = try query.rows(reader.access)
-          if rows == last { continue }
-          last = rows
-          return try rows.map { try query.shape.record($0.id, $0.values) }
+          guard try reader.hasNews(), try update(reader), let shown else { continue }
+          return shown.records
         } catch {
           throw HouseholdStoreError(error)
         }
@@ -51,16 +48,21 @@ public struct LiveResults<Record: HouseholdRecord>: AsyncSequence, Sendable {
       return nil
     }
 
-    /// Whether a record of the type may have changed since the last look: a cheap question, so that a commit of
-    /// another type costs what changed and not what the question finds.
-    private mutating func touchesType(_ reader: LiveReader) throws -> Bool {
-      guard let place else {
+    /// Brings what is shown to where the file is; whether it changed.
+    ///
+    /// What changed since the last look is asked first: a commit of another type costs next to nothing, and one of this
+    /// type what changed, not what the question finds.
+    private mutating func update(_ reader: LiveReader) throws -> Bool {
+      guard let place, shown != nil else {
         self.place = try reader.access.feedPosition()
+        shown = try LiveRows(query, reader.access)
         return true
       }
       let feed = try reader.access.feed(since: place)
       self.place = feed.next
-      return !feed.isComplete || feed.changes.contains { $0.key.type == query.shape.type.name }
+      guard feed.isComplete else { return try shown?.readAll(reader.access) ?? false }
+      let ids = feed.changes.filter { $0.key.type == query.shape.type.name }.map(\.key.id)
+      return try ids.isEmpty ? false : shown?.read(ids, reader.access) ?? false
     }
   }
 }

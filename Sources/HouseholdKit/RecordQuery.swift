@@ -123,27 +123,36 @@ struct ResolvedQuery<Record: HouseholdRecord>: Sendable {
     self.limit = limit
   }
 
-  /// One row as it lies in the file.
+  /// One row as it lies in the file: the id, and the values by column.
   struct Row: Hashable, Sendable {
-    var id: String
     var values: [FieldValue]
+
+    var id: String { values[0].text ?? "" }
   }
 
-  /// The rows now.
-  func rows(_ access: RecordAccess) throws -> [Row] {
+  /// The rows now; with an id only that record's, if it meets the predicate.
+  func rows(_ access: RecordAccess, id: String? = nil) throws -> [Row] {
     var rows: [Row] = []
-    try access.forEach(shape.type, matching: condition, order: order, limit: limit) { id, values in
-      rows.append(Row(id: id, values: values))
-    }
+    try forEach(access, id) { row in rows.append(Row(values: (0...shape.fields.count).map { row.value($0) })) }
     return rows
   }
 
-  /// The records now, without holding the rows.
-  func records(_ access: RecordAccess) throws -> [Record] {
+  /// The records now, without holding the rows; with an id only that one, if it meets the predicate.
+  func records(_ access: RecordAccess, id: String? = nil) throws -> [Record] {
+    var decoder: RecordDecoder?
+    defer { decoder?.end() }
     var records: [Record] = []
-    try access.forEach(shape.type, matching: condition, order: order, limit: limit) { id, values in
-      records.append(try shape.record(id, values))
+    try forEach(access, id) { row in
+      // All rows of a question are read in one place, where it stands.
+      let reading = decoder ?? shape.decoder(row)
+      decoder = reading
+      records.append(try reading.record(Record.self))
     }
     return records
+  }
+
+  private func forEach(_ access: RecordAccess, _ id: String?, _ body: (ShownRow) throws -> Void) throws {
+    try access.forEach(
+      shape.type, fields: shape.fields, id: id, matching: condition, order: order, limit: limit, body)
   }
 }

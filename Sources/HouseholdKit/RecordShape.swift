@@ -1,4 +1,5 @@
 internal import HouseholdRecords
+internal import HouseholdReplica
 
 /// What a Swift type is as a record type of a household: its properties, and where each lies in a row.
 struct RecordShape<Record: HouseholdRecord>: Sendable {
@@ -6,6 +7,10 @@ struct RecordShape<Record: HouseholdRecord>: Sendable {
   let type: RecordType
   /// Where each property lies in the row, and what it is.
   let columns: [String: (index: Int, kind: PropertyKind)]
+  /// The properties as a question asks for them, the id among them as column 0.
+  private let properties: RecordDecoder.Properties
+  /// The fields that the properties are, in their order.
+  let fields: [String]
   private let kinds: [String: PropertyKind]
   private let base: Record
   /// For each property a sample in which it alone differs from the base.
@@ -41,6 +46,19 @@ struct RecordShape<Record: HouseholdRecord>: Sendable {
     }
     self.type = type
     self.columns = columns
+    var fields: [String] = []
+    var properties = RecordDecoder.Properties()
+    for property in learned.properties {
+      guard let place = columns[property.name] else {
+        properties.append("id", RecordDecoder.Place(column: 0, isJSON: false))
+        continue
+      }
+      fields.append(type.fields[place.index].name)
+      properties.append(
+        property.name, RecordDecoder.Place(column: fields.count, isJSON: place.kind == .json))
+    }
+    self.fields = fields
+    self.properties = properties
     kinds = columns.mapValues(\.kind)
     base = learned.base
     variants = try learned.properties.map { ($0, try Self.sample(changing: $0.name).0) }
@@ -92,13 +110,11 @@ struct RecordShape<Record: HouseholdRecord>: Sendable {
     return _openExistential(type, do: wrapped)
   }
 
-  /// The record in a row.
-  func record(_ id: String, _ values: [FieldValue]) throws -> Record {
-    try Record(from: RecordDecoder(columns: columns, id: id, values: values))
-  }
+  /// What reads rows of this shape's fields, or with `row` nil their values.
+  func decoder(_ row: ShownRow?) -> RecordDecoder { RecordDecoder(properties, row: row) }
 
   /// All fields of a record that are properties, in the order of the type's fields.
-  func fields(of record: Record) throws -> [(name: String, value: FieldValue)] {
+  func values(of record: Record) throws -> [(name: String, value: FieldValue)] {
     let values = try RecordEncoder.encode(record, kinds: kinds)
     return columns.sorted { $0.value.index < $1.value.index }.map { name, column in
       (type.fields[column.index].name, values[name] ?? .null)

@@ -3,10 +3,10 @@ internal import Glibc
 /// A lock that the thread which holds it may take again: a transaction's body calls the store that runs it.
 ///
 /// Not Foundation's, which would load three megabytes of it into every node. Unchecked: a mutex is made for sharing.
-final class ReentrantLock: @unchecked Sendable {
+package final class ReentrantLock: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
-  init() {
+  package init() {
     mutex = .allocate(capacity: 1)
     var attributes = pthread_mutexattr_t()
     pthread_mutexattr_init(&attributes)
@@ -21,11 +21,11 @@ final class ReentrantLock: @unchecked Sendable {
     mutex.deallocate()
   }
 
-  func lock() { pthread_mutex_lock(mutex) }
+  package func lock() { pthread_mutex_lock(mutex) }
 
-  func unlock() { pthread_mutex_unlock(mutex) }
+  package func unlock() { pthread_mutex_unlock(mutex) }
 
-  func withLock<Result>(_ body: () throws -> Result) rethrows -> Result {
+  package func withLock<Result>(_ body: () throws -> Result) rethrows -> Result {
     lock()
     defer { unlock() }
     return try body()

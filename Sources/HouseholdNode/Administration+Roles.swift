@@ -1,10 +1,10 @@
-internal import HouseholdRecords
+package import HouseholdRecords
 internal import HouseholdReplica
 
 /// What an owner lets members do: each change is a signed entry; a loss of the right to write names what still counts.
 extension Administration {
   /// Makes a read-only member a member, and a member an owner; returns the member as it is then.
-  func promote(_ word: String, now: Instant) throws -> MembershipState.Member {
+  package func promote(_ word: String, now: Instant) throws -> MembershipState.Member {
     let member = try requireMember(word)
     switch member.role {
     case .readOnly: return try set(.member, of: member, now: now)
@@ -15,7 +15,7 @@ extension Administration {
   }
 
   /// Makes an owner a member, or anyone read-only; returns the member as it is then.
-  func demote(_ word: String, toReadOnly: Bool, now: Instant) throws -> MembershipState.Member {
+  package func demote(_ word: String, toReadOnly: Bool, now: Instant) throws -> MembershipState.Member {
     let member = try requireMember(word)
     try requireOtherOwner(than: member, "be demoted")
     switch member.role {

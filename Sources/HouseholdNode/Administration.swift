@@ -1,11 +1,13 @@
-internal import HouseholdRecords
-internal import HouseholdReplica
+package import HouseholdRecords
+package import HouseholdReplica
 
 /// The owner's acts, and renaming: each writes a signed entry into the membership log of this node.
 ///
 /// On the replica's thread, like the driver.
-struct Administration {
+package struct Administration {
   let replica: Replica
+
+  package init(replica: Replica) { self.replica = replica }
 
   var membership: MembershipState { replica.membershipNow }
 
@@ -16,7 +18,7 @@ struct Administration {
   }
 
   /// Ends the membership of a person with all devices, or of one device.
-  func remove(_ word: String, now: Instant) throws {
+  package func remove(_ word: String, now: Instant) throws {
     try requireOwner()
     switch try named(word) {
     case .member(let member):

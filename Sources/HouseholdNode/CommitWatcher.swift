@@ -8,6 +8,8 @@ package final class CommitWatcher: @unchecked Sendable {
   private var watcher: ReplicaWatcher?
   private var listeners: [Int: AsyncStream<Void>.Continuation] = [:]
   private var lastListener = 0
+  /// Whether it watches no more: a loop that has ended runs nothing, so what comes later must not be left to it.
+  private let isOver = Lock(false)
 
   /// Watches from now on.
   package init(_ directory: DataDirectory) async throws {
@@ -31,6 +33,7 @@ package final class CommitWatcher: @unchecked Sendable {
 
   /// Watches no more, ends all signals and waits for the thread's end.
   package func stop() {
+    isOver.withLock { $0 = true }
     loop.submit { [self] in
       watcher?.stop()
       for listener in listeners.values { listener.finish() }
@@ -46,12 +49,15 @@ package final class CommitWatcher: @unchecked Sendable {
     let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
     // Whatever was written before the listener was there.
     continuation.yield()
-    loop.submit { [self] in
-      lastListener += 1
-      let number = lastListener
-      listeners[number] = continuation
-      continuation.onTermination = { [weak self] _ in
-        self?.loop.submit { [weak self] in self?.listeners[number] = nil }
+    isOver.withLock { isOver in
+      if isOver { return continuation.finish() }
+      loop.submit { [self] in
+        lastListener += 1
+        let number = lastListener
+        listeners[number] = continuation
+        continuation.onTermination = { [weak self] _ in
+          self?.loop.submit { [weak self] in self?.listeners[number] = nil }
+        }
       }
     }
     return stream

@@ -11,8 +11,13 @@ package enum Founding {
     package var memberName: String
     package var deviceName: String
     package var schema: Schema
+    /// Whether it begins as a store on this device alone.
+    package var isOff: Bool
 
-    package init(householdName: String, memberName: String, deviceName: String, schema: Schema) {
+    package init(
+      householdName: String, memberName: String, deviceName: String, schema: Schema, isOff: Bool = false
+    ) {
+      self.isOff = isOff
       self.householdName = householdName
       self.memberName = memberName
       self.deviceName = deviceName
@@ -22,20 +27,21 @@ package enum Founding {
 
   /// Makes the household beside its place and puts it there when it is complete: killed half-way, nothing is left
   /// that could be taken for a household.
-  package static func found(_ wishes: Wishes, in directory: DataDirectory) throws -> HouseholdID {
+  package static func found(
+    _ wishes: Wishes, in directory: DataDirectory, now: Instant = SystemClock.now
+  ) throws -> HouseholdID {
     try directory.requireFree()
     try check(wishes)
     let staging = directory.staging
     let lock = try StagingLock.making(staging)
     return try withExtendedLifetime(lock) {
-      try NodeError.guarding { try complete(wishes, in: staging, for: directory) }
+      try NodeError.guarding { try complete(wishes, in: staging, for: directory, now: now) }
     }
   }
 
   private static func complete(
-    _ wishes: Wishes, in staging: DataDirectory, for directory: DataDirectory
+    _ wishes: Wishes, in staging: DataDirectory, for directory: DataDirectory, now: Instant
   ) throws -> HouseholdID {
-    let now = SystemClock.now
     // A certificate is shown to whoever connects: it holds no name that tells who lives here.
     let authority = try ShareAuthority.make(name: "household", now: now)
     let key = try KeyPair.generate()
@@ -61,6 +67,7 @@ package enum Founding {
       incarnation: .random(from: &random), needsSnapshot: false, cryptography: OpenSSLCryptography(), signer: key)
     _ = try replica.state(.schema(wishes.schema), at: now)
     try addBuiltInRecords(of: wishes.schema, to: replica, at: staging.replica, now: now)
+    if wishes.isOff { try replica.setOff(true) }
     replica.close()
     try directory.adopt(staging)
     return identity.household

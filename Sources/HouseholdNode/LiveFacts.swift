@@ -13,11 +13,29 @@ package struct LiveFacts: Codable, Hashable, Sendable {
   /// By the device's id in hexadecimal digits.
   package var peers: [String: Peer]
 
+  package init(
+    pid: Int32, startedAt: Int64, listening: [String], version: String, listenError: String? = nil,
+    storeError: StoreError? = nil, peers: [String: Peer]
+  ) {
+    self.pid = pid
+    self.startedAt = startedAt
+    self.listening = listening
+    self.version = version
+    self.listenError = listenError
+    self.storeError = storeError
+    self.peers = peers
+  }
+
   /// A fault of the store.
   package struct StoreError: Codable, Hashable, Sendable {
     /// A code of ``ReplicaError``.
     package var code: String
     package var message: String
+
+    package init(code: String, message: String) {
+      self.code = code
+      self.message = message
+    }
   }
 
   /// A peer as of now.
@@ -30,11 +48,29 @@ package struct LiveFacts: Codable, Hashable, Sendable {
     package var missingHere: UInt64
     /// Whether both sides have confirmed everything, as of the last message.
     package var synced: Bool
+    /// Whether the peer has told all that it had when it connected; an older node does not say.
+    package var caughtUp: Bool?
     package var contact: PeerContact
     /// The peer has other records though it has the same changesets (R5).
     package var diverged: Bool
     /// Two nodes with the identity of this device are connected.
     package var cloned: Bool
+
+    package init(
+      connected: Bool, through: String? = nil, address: String? = nil, missingHere: UInt64, synced: Bool,
+      caughtUp: Bool?,
+      contact: PeerContact, diverged: Bool = false, cloned: Bool = false
+    ) {
+      self.connected = connected
+      self.through = through
+      self.address = address
+      self.missingHere = missingHere
+      self.synced = synced
+      self.caughtUp = caughtUp
+      self.contact = contact
+      self.diverged = diverged
+      self.cloned = cloned
+    }
   }
 }
 
@@ -54,6 +90,8 @@ package struct PeerContact: Codable, Hashable, Sendable {
   package var heldThere: Bool?
   /// Whether it refuses changesets of this device.
   package var rejectedThere: Bool?
+  /// Whether it has heard that this device left: then there is nothing more to tell.
+  package var knowsEnd: Bool?
   /// The last thing that went wrong, until a sync is completed.
   package var lastError: String?
 

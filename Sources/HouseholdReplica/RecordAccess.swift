@@ -35,10 +35,19 @@ package final class RecordAccess {
   /// Who belonged, and who might write, when this was opened.
   let membership: MembershipState
   let rights: WriteRights
+  /// Kept for as long as the connection goes through it.
+  private let fileSystem: ClockedFileSystem?
 
   /// Opens the replica beside whoever else has it open.
-  package init(path: String, readOnly: Bool, cryptography: any Cryptography) throws {
-    connection = try readOnly ? Connection.reader(path: path) : Connection(path: path, mode: .readWrite)
+  ///
+  /// - Parameter fileSystem: whose clock tells when something was written; nil for the machine's.
+  package init(
+    path: String, readOnly: Bool, cryptography: any Cryptography, fileSystem: ClockedFileSystem? = nil
+  ) throws {
+    self.fileSystem = fileSystem
+    connection =
+      try readOnly
+      ? Connection.reader(path: path) : Connection(path: fileSystem?.path(path) ?? path, mode: .readWrite)
     guard try connection.integer("PRAGMA application_id") == EngineTables.applicationID else {
       throw ReplicaError(.notAReplica, "\(path) is not a household replica.")
     }

@@ -33,26 +33,33 @@ package struct RecordOrder: Hashable, Sendable {
 
 /// Questions with conditions; values are always bound, never part of the SQL.
 extension RecordAccess {
-  /// Calls `body` with the id and the fields of each record that meets the condition, in the order asked for.
+  /// Calls `body` with the row of each record that meets the condition, in the order asked for.
   ///
-  /// - Parameter order: the id breaks ties.
+  /// - Parameters:
+  ///   - fields: what the row holds after the id.
+  ///   - id: of the only record that is looked at; nil for all.
+  ///   - order: the id breaks ties.
   package func forEach(
-    _ type: RecordType, matching condition: RecordCondition?, order: [RecordOrder], limit: Int?,
-    _ body: (String, [FieldValue]) throws -> Void
+    _ type: RecordType, fields: [String], id: String? = nil, matching condition: RecordCondition?,
+    order: [RecordOrder], limit: Int?, _ body: (ShownRow) throws -> Void
   ) throws {
-    let columns = (["id"] + type.fields.map(\.name)).map(SchemaTables.quoted).joined(separator: ", ")
+    let columns = (["id"] + fields).map(SchemaTables.quoted).joined(separator: ", ")
     var sql = "SELECT \(columns) FROM \(SchemaTables.quoted(type.name))"
     var values: [FieldValue] = []
-    if let condition { sql += " WHERE " + Self.sql(of: condition, binding: &values) }
+    var parts: [String] = []
+    if let id {
+      values.append(.text(id))
+      parts.append("id = ?")
+    }
+    if let condition { parts.append(Self.sql(of: condition, binding: &values)) }
+    if !parts.isEmpty { sql += " WHERE " + parts.joined(separator: " AND ") }
     let keys = order.map { SchemaTables.quoted($0.field) + ($0.isDescending ? " DESC" : "") } + ["id"]
     sql += " ORDER BY " + keys.joined(separator: ", ") + " LIMIT ?"
     values.append(.integer(limit.map(Int64.init) ?? -1))
     let statement = try connection.statement(sql)
     try statement.bind(values)
     defer { statement.reset() }
-    while try statement.step() {
-      try body(statement.text(0), (0..<Int32(type.fields.count)).map { statement.value($0 + 1) })
-    }
+    while try statement.step() { try body(ShownRow(statement: statement)) }
   }
 
   private static func sql(of condition: RecordCondition, binding values: inout [FieldValue]) -> String {

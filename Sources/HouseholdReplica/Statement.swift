@@ -90,6 +90,23 @@ internal import HouseholdRecords
     return unsafe String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
   }
 
+  /// The text; nil for what is of another type.
+  func textIfText(_ column: Int32) -> String? {
+    unsafe sqlite3_column_type(handle, column) == SQLITE_TEXT ? text(column) : nil
+  }
+
+  /// The moment that a text of our own spelling says, read where it lies; nil for any other.
+  func instant(_ column: Int32) -> Instant? {
+    guard let start = unsafe sqlite3_column_text(handle, column), unsafe sqlite3_column_bytes(handle, column) == 24
+    else { return nil }
+    return unsafe Instant(ownSpelling: Span(_unsafeStart: start, count: 24))
+  }
+
+  /// The integer; nil for what is of another type.
+  func integerIfInteger(_ column: Int32) -> Int64? {
+    unsafe sqlite3_column_type(handle, column) == SQLITE_INTEGER ? sqlite3_column_int64(handle, column) : nil
+  }
+
   func bytes(_ column: Int32) -> [UInt8] {
     guard let start = unsafe sqlite3_column_blob(handle, column) else { return [] }
     let count = Int(unsafe sqlite3_column_bytes(handle, column))

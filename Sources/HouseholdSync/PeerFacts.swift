@@ -12,6 +12,8 @@ package struct PeerFacts: Hashable, Sendable {
   package var isInUse: Bool
   /// Whether both sides have everything of the other, as of the last message.
   package var isSynced: Bool
+  /// Whether the peer has told all that it had when it connected: before that, what it has is not known.
+  package var isCaughtUp: Bool
   /// What the peer has stored, as far as it said: "has ours" and "we have theirs" follow from it.
   package var received: VersionVector
   /// The peer's clock minus ours.
@@ -30,7 +32,7 @@ extension SyncEngine {
       return PeerFacts(
         link: link, device: session.device, bootNonce: hello.bootNonce, since: session.openedAt,
         isInUse: session.phase == .inUse,
-        isSynced: session.wasSynced, received: session.known,
+        isSynced: session.wasSynced, isCaughtUp: session.incoming.state == .live, received: session.known,
         clockOffsetMilliseconds: session.clockOffsetMilliseconds, schemaVersion: hello.schemaVersion,
         programVersion: hello.programVersion, sentCount: session.sentCount, receivedCount: session.receivedCount)
     }

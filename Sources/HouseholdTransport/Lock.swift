@@ -4,11 +4,11 @@ import Glibc
 ///
 /// A pthread mutex and not `Synchronization.Mutex`, whose lock ThreadSanitizer cannot see on Linux. Unchecked: the
 /// value is reached only while the mutex is held.
-@safe final class Lock<Value: Sendable>: @unchecked Sendable {
+@safe package final class Lock<Value: Sendable>: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private var value: Value
 
-  init(_ value: Value) {
+  package init(_ value: Value) {
     unsafe mutex = .allocate(capacity: 1)
     self.value = value
     let result = unsafe pthread_mutex_init(mutex, nil)
@@ -21,7 +21,9 @@ import Glibc
   }
 
   /// What `body` makes of the value; it must be short and take no other lock.
-  func withLock<Result, Failure: Error>(_ body: (inout Value) throws(Failure) -> Result) throws(Failure) -> Result {
+  package func withLock<Result, Failure: Error>(_ body: (inout Value) throws(Failure) -> Result) throws(Failure)
+    -> Result
+  {
     unsafe pthread_mutex_lock(mutex)
     defer { unsafe pthread_mutex_unlock(mutex) }
     return try body(&value)

@@ -53,6 +53,7 @@ struct BenchmarkError: Error, CustomStringConvertible {
 /// What is measured, in the order in which it is least work.
 enum Benchmark: String, CaseIterable {
   case importFile = "import"
+  case typedFetch = "typed-fetch"
   case bulkInsert = "bulk-insert"
   case firstSync = "first-sync"
   case storeSize = "store-size"
@@ -64,14 +65,16 @@ enum Benchmark: String, CaseIterable {
   case floor
   case growth
   case devices
+  case longRun = "long-run"
 
   /// Whether it takes so long that it is measured only when it is named.
-  var isOnRequest: Bool { self == .growth || self == .devices }
+  var isOnRequest: Bool { [.growth, .devices, .longRun].contains(self) }
 
   /// Measures it and returns its rows of the table.
   func measure(_ stage: Stage) throws -> [BenchmarkRow] {
     switch self {
     case .importFile: try ImportFile.measure(stage)
+    case .typedFetch: try TypedFetch.measure(stage)
     case .bulkInsert: try BulkInsert.measure(stage)
     case .firstSync: try FirstSync.measure(stage)
     case .storeSize: try StoreSize.measure(stage)
@@ -83,6 +86,7 @@ enum Benchmark: String, CaseIterable {
     case .floor: try Floor.measure(stage)
     case .growth: try Growth.measure(stage)
     case .devices: try Devices.measure(stage)
+    case .longRun: try LongRun.measure(stage)
     }
   }
 }

@@ -1,26 +1,28 @@
 import Foundation
-import HouseholdKit
+package import HouseholdKit
 
 /// What can be done with the notes of a household.
-struct Notebook {
-  let store: HouseholdStore
+package struct Notebook {
+  package let store: HouseholdStore
+
+  package init(store: HouseholdStore) { self.store = store }
 
   /// Why a wish cannot be met, for people.
-  struct Problem: Error, CustomStringConvertible {
-    let description: String
+  package struct Problem: Error, CustomStringConvertible {
+    package let description: String
   }
 
-  func list() throws -> [Note] { try store.fetch(Note.self, sort: Self.order) }
+  package func list() throws -> [Note] { try store.fetch(Note.self, sort: Self.order) }
 
   /// The notes whose title or text holds the word.
-  func search(_ word: String) throws -> [Note] {
+  package func search(_ word: String) throws -> [Note] {
     try store.fetch(Note.self, where: .contains(\.title, word) || .contains(\.text, word), sort: Self.order)
   }
 
   /// Favourites first, then by title.
-  static let order: [RecordSorting<Note>] = [.descending(\.isFavorite), .ascending(\.title)]
+  package static let order: [RecordSorting<Note>] = [.descending(\.isFavorite), .ascending(\.title)]
 
-  func add(_ title: String, _ text: String?) throws -> Note {
+  package func add(_ title: String, _ text: String?) throws -> Note {
     let now = Date()
     let note = Note(title: title, text: text, isFavorite: false, createdAt: now, modifiedAt: now)
     try store.insert(note)
@@ -28,7 +30,7 @@ struct Notebook {
   }
 
   /// Only what `change` changes is written: what a partner does to the rest meanwhile stays.
-  func edit(_ prefix: String, _ change: (inout Note) -> Void) throws -> Note {
+  package func edit(_ prefix: String, _ change: (inout Note) -> Void) throws -> Note {
     let found = try store.update(Note.self, id: try note(prefix).id) { note in
       change(&note)
       note.modifiedAt = Date()
@@ -37,10 +39,10 @@ struct Notebook {
     return found
   }
 
-  func delete(_ prefix: String) throws { try store.delete(Note.self, id: try note(prefix).id) }
+  package func delete(_ prefix: String) throws { try store.delete(Note.self, id: try note(prefix).id) }
 
   /// The one note whose id begins so.
-  func note(_ prefix: String) throws -> Note {
+  package func note(_ prefix: String) throws -> Note {
     let found = try store.fetch(Note.self).filter { $0.id.hasPrefix(prefix) }
     guard let note = found.first, found.count == 1 else {
       throw Problem(description: found.isEmpty ? "No note begins with \(prefix)." : "\(prefix) names several notes.")
@@ -49,7 +51,7 @@ struct Notebook {
   }
 
   /// Takes one side of the conflict that begins so.
-  func resolve(_ prefix: String, _ decision: ConflictDecision) throws {
+  package func resolve(_ prefix: String, _ decision: ConflictDecision) throws {
     let found = try store.conflicts().filter { $0.id.hasPrefix(prefix) }
     guard let conflict = found.first, found.count == 1 else {
       throw Problem(description: "No single conflict begins with \(prefix).")
@@ -58,7 +60,7 @@ struct Notebook {
   }
 
   /// The sync indicator: one sign and one sentence.
-  func indicator() throws -> String {
+  package func indicator() throws -> String {
     let status = try store.status()
     let sign =
       switch status.verdict {
@@ -67,11 +69,16 @@ struct Notebook {
       case .degraded: "!"
       case .broken: "✗"
       }
-    return "\(sign) \(status.summary)"
+    return [sign, status.summary, status.remedy].filter { !$0.isEmpty }.joined(separator: " ")
+  }
+
+  /// The notes as a page: one line each, then the conflicts and the indicator.
+  package func page(_ notes: [Note]) throws -> String {
+    (notes.map(\.line) + (try conflictLines()) + [try indicator()]).joined(separator: "\n")
   }
 
   /// One line for each conflict.
-  func conflictLines() throws -> [String] {
+  package func conflictLines() throws -> [String] {
     try store.conflicts().map { conflict in
       let sides = [conflict.kept, conflict.lost].map { "\($0.member ?? "?"): \($0.fields ?? "deleted")" }
       return "\(conflict.id)  \(conflict.record) \(conflict.field)  shows \(sides[0]), lost \(sides[1])"

@@ -81,18 +81,17 @@ struct NotesProgram {
       let store = notebook.store
       group.addTask {
         for try await notes in try store.live(Note.self, sort: Notebook.order) {
-          let notebook = Notebook(store: store)
-          let lines = notes.map(\.line) + (try notebook.conflictLines()) + [try notebook.indicator()]
-          tell("\n" + lines.joined(separator: "\n"))
+          tell("\n" + (try Notebook(store: store).page(notes)))
         }
       }
       group.addTask {
         for try await event in store.events() {
           switch event {
-          case .verdict(let status): tell("-- \(status.summary) \(status.remedy)")
+          case .verdict: tell("-- \(try Notebook(store: store).indicator())")
           case .conflict(let conflict): tell("-- a conflict in \(conflict.record): notes resolve \(conflict.id) mine")
           case .sentChanges(let partner, let missing): tell("-- \(partner) has our changes, but for \(missing)")
-          case .fetchedChanges, .fetchedEverything, .stateUpdate, .accountChange: break
+          case .failedChanges(let failed): for change in failed { tell("-- \(change.record): \(change.message)") }
+          default: break
           }
         }
       }

@@ -16,7 +16,13 @@ struct LayeringTests {
       "HouseholdBudget", "CEpoll", "FoundationEssentials", "Glibc", "Synchronization",
     ],
     "HouseholdKit": [
-      "HouseholdNode", "HouseholdReplica", "HouseholdTrust", "HouseholdRecords", "FoundationEssentials", "Glibc",
+      "HouseholdNode", "HouseholdReplica", "HouseholdTransport", "HouseholdTrust", "HouseholdRecords",
+      "FoundationEssentials", "Glibc",
+    ],
+    "HouseholdModels": ["HouseholdKit", "Observation"],
+    "HouseholdTestKit": [
+      "HouseholdKit", "HouseholdNode", "HouseholdReplica", "HouseholdSync", "HouseholdTrust", "HouseholdRecords",
+      "FoundationEssentials",
     ],
     "HouseholdCommands": [
       "HouseholdKit", "HouseholdNode", "HouseholdSimulation", "HouseholdSync", "HouseholdTransport", "HouseholdBudget",

@@ -5,7 +5,7 @@ import Testing
 /// A folder for one test; it goes with the test, and the nodes that were started in it end before.
 final class Folder {
   let url: URL
-  private var nodes: [Process] = []
+  private var nodes: [(name: String, process: Process)] = []
   private var calls = 0
 
   init() throws {
@@ -20,18 +20,28 @@ final class Folder {
 
   /// Ends the nodes as a person would.
   func stopNodes() {
-    for node in nodes where node.isRunning { node.terminate() }
-    for node in nodes { node.waitUntilExit() }
+    for node in nodes where node.process.isRunning { node.process.terminate() }
+    for node in nodes { node.process.waitUntilExit() }
     nodes = []
+  }
+
+  /// Ends the node of one data directory.
+  func stopNode(_ name: String) throws {
+    let node = try #require(nodes.first { $0.name == name }?.process)
+    node.terminate()
+    node.waitUntilExit()
+    nodes.removeAll { $0.name == name }
   }
 
   /// The place of something in the folder.
   func place(_ name: String) -> URL { url.appending(path: name) }
 
   /// A new household whose schema is made from these types.
-  func household(_ records: any HouseholdRecord.Type..., at name: String = "home") throws -> HouseholdStore {
+  func household(
+    _ records: any HouseholdRecord.Type..., at name: String = "home", node: NodeChoice = .external
+  ) throws -> HouseholdStore {
     try HouseholdStore.create(
-      in: place(name), household: "Our home", member: "ana", device: "laptop", records: records)
+      in: place(name), household: "Our home", member: "ana", device: "laptop", records: records, node: node)
   }
 
   // MARK: Programs
@@ -78,14 +88,19 @@ final class Folder {
 
   /// Waits until the program has said this, a limited time.
   func wait(for text: String, from running: Running, location: SourceLocation = #_sourceLocation) throws {
+    try wait(for: text, location: location) {
+      try String(contentsOf: running.output, encoding: .utf8).contains(text)
+    }
+  }
+
+  /// Waits until this is so, a limited time.
+  func wait(for what: String, location: SourceLocation = #_sourceLocation, until isSo: () throws -> Bool) throws {
     let end = Date(timeIntervalSinceNow: 30)
-    var said = ""
     while Date() < end {
-      said = try String(contentsOf: running.output, encoding: .utf8)
-      if said.contains(text) { return }
+      if try isSo() { return }
       usleep(20_000)
     }
-    try #require(Bool(false), "in vain: \(text), but it said: \(said)", sourceLocation: location)
+    try #require(Bool(false), "in vain: \(what)", sourceLocation: location)
   }
 
   /// Starts the node of a data directory, and gives its address once it listens.
@@ -93,23 +108,33 @@ final class Folder {
     let dial = peer.map { ["--peer", $0] } ?? []
     let (process, output) = try start(
       "household", ["node", "--data-dir", place(name).path, "--listen", "127.0.0.1:0", "--no-discovery"] + dial)
-    nodes.append(process)
+    nodes.append((name, process))
     try wait(for: "\n", from: (process, output))
     let said = try String(contentsOf: output, encoding: .utf8).split(separator: "\n")
     let line = try #require(said.first { $0.hasPrefix("listening on ") }, "\(said)")
     return String(line.dropFirst("listening on ".count))
   }
 
-  /// A household of two with the built-in schema, `ana` and `ben`, whose nodes run.
-  func pair() throws {
-    try run(
-      "household", ["init", "Our home", "--member", "ana", "--device", "laptop", "--data-dir", place("ana").path])
+  /// A household of two, `ana` and `ben`, whose nodes run; gives the address of ana's.
+  ///
+  /// - Parameter records: what the schema is made from; nothing for the built-in one.
+  @discardableResult
+  func pair(_ records: any HouseholdRecord.Type...) throws -> String {
+    if records.isEmpty {
+      try run(
+        "household", ["init", "Our home", "--member", "ana", "--device", "laptop", "--data-dir", place("ana").path])
+    } else {
+      try HouseholdStore.create(
+        in: place("ana"), household: "Our home", member: "ana", device: "laptop", records: records
+      ).close()
+    }
     let address = try startNode("ana")
     let invitation = try run("household", ["invite", "ben", "--json", "--data-dir", place("ana").path])
     let document = try JSONSerialization.jsonObject(with: Data(invitation.utf8)) as? [String: Any]
     let link = try #require(document?["link"] as? String)
     try run("household", ["join", link, "--device", "phone", "--yes", "--data-dir", place("ben").path])
     _ = try startNode("ben", peer: address)
+    return address
   }
 
   /// What the `sqlite3` program answers.

@@ -1,5 +1,7 @@
 import Foundation
 import HouseholdKit
+import HouseholdModels
+import HouseholdTestKit
 import Testing
 
 /// The samples of Docs/Kit.md, which stand here word for word and so are compiled and run.
@@ -28,7 +30,7 @@ struct KitPageTests {
     let own = Self.words(try String(contentsOfFile: #filePath, encoding: .utf8))
     let samples = try Self.blocks(of: "swift", in: root.appending(path: "Docs/Kit.md"))
 
-    #expect(samples.count == 6)
+    #expect(samples.count == 11)
     for sample in samples {
       let words = Self.words(sample)
       let isHere = own.indices.contains { own[$0...].starts(with: words) }
@@ -112,6 +114,7 @@ struct KitPageTests {
     func refreshEverything() { app.refreshed = [] }
     func remember(_ token: String) { app.token = token }
     func ask(about conflict: RecordConflict) {}
+    func explain(_ failed: [FailedChange]) {}
     for try await event in store.events(since: token) {
       switch event {
       case .fetchedChanges(let changed, let deleted): refresh(changed + deleted)
@@ -119,9 +122,81 @@ struct KitPageTests {
       case .stateUpdate(let token): remember(token.description)
       case .conflict(let conflict): ask(about: conflict)
       case .verdict(let status): showIndicator(status.verdict, status.summary)
-      case .sentChanges, .accountChange: break
+      case .failedChanges(let failed): explain(failed)
+      default: break
       }
     }
+  }
+
+  @Test func `an app is the node, all the time or when it says so, as the page says`() async throws {
+    let folder = try Folder()
+    let partner = try folder.pair(Recipe.self)
+    let directory = folder.place("ben")
+
+    let isRunning = try Self.isNodeRunning(directory)
+    try folder.stopNode("ben")
+    try await Self.syncManually(directory, partner)
+
+    #expect(isRunning)
+    let ana = try HouseholdStore.open(directory: folder.place("ana"))
+    #expect(try ana.fetch(Recipe.self).map(\.name) == ["Bread"])
+  }
+
+  private static func isNodeRunning(_ directory: URL) throws -> Bool {
+    let store = try HouseholdStore.open(directory: directory, records: [Recipe.self], node: .automatic())
+    return try store.status().isNodeRunning
+  }
+
+  private static func syncManually(_ directory: URL, _ partner: String) async throws {
+    let settings = NodeSettings(scheduling: .manual, listen: "127.0.0.1:0", partners: [partner], discovers: false)
+    let store = try HouseholdStore.open(directory: directory, node: .embedded(settings))
+    try store.insert(Recipe(name: "Bread"))
+    try await store.sendChanges()
+    try await store.fetchChanges()
+    store.close()
+  }
+
+  @Test @MainActor func `models and background work go as the page says`() async throws {
+    let folder = try Folder()
+    let store = try folder.household(Recipe.self)
+    let directory = folder.place("home")
+    let names = ["Soup", "Apple pie"]
+
+    let favorites = LiveQuery(Recipe.self, in: store, where: \.isFavorite == true, sort: [.ascending(\.name)])
+    let sync = SyncModel(store)
+    let work = Task.detached {
+      let store = try HouseholdStore.open(directory: directory)
+      defer { store.close() }
+      try store.transaction {
+        for name in names { try store.insert(Recipe(name: name)) }
+      }
+    }
+    try await work.value
+
+    #expect(try store.count(Recipe.self) == 2)
+    #expect(favorites.error == nil)
+    #expect(sync.error == nil)
+  }
+
+  @Test func `an app is tested as the page says`() throws {
+    let household = try TestHousehold(records: [Recipe.self])
+    let phone = try household.join("ben")
+    let app = household.founder.store
+    try app.insert(Recipe(id: "soup", name: "Soup"))
+    try household.settle()
+
+    try household.disconnect(phone)
+    try app.update(Recipe.self, id: "soup") { $0.name = "Ana's soup" }
+    try household.advance(by: .seconds(60))
+    try phone.store.update(Recipe.self, id: "soup") { $0.name = "Ben's soup" }
+    household.connect(phone)
+    try household.settle()
+
+    let conflicts = try app.conflicts()
+    try household.setPermission(.readOnly, of: phone)
+
+    #expect(conflicts.map(\.lost.member) == ["ana"])
+    #expect(try app.fetch(Recipe.self, id: "soup")?.name == "Ben's soup")
   }
 
   private func follow(_ store: HouseholdStore, _ app: App, _ stored: inout String) throws {

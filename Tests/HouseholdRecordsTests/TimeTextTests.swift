@@ -10,6 +10,15 @@ import Testing
   func `an instant is written in UTC with milliseconds and read back`(milliseconds: Int64, text: String) {
     #expect(Instant(milliseconds: milliseconds).rfc3339 == text)
     #expect(Instant(rfc3339: text)?.milliseconds == milliseconds)
+    #expect(Instant(ownSpelling: Array(text.utf8).span)?.milliseconds == milliseconds)
+  }
+
+  @Test(arguments: [
+    "2026-03-01T09:30:00Z", "2026-02-29T00:00:00.000Z", "2026-03-01T24:00:00.000Z", "2026-03-01T09:30:00.000z",
+    "2026-03-01T09:30:60.000Z", "2026-13-01T09:30:00.000Z", "2026-03-01 09:30:00.000Z", "2026-03-01T09:3/:00.000Z",
+  ])
+  func `only our own spelling is read the short way`(text: String) {
+    #expect(Instant(ownSpelling: Array(text.utf8).span) == nil)
   }
 
   @Test func `an instant past four digits of a year is written as the end of the range`() {
