@@ -18,6 +18,8 @@ package struct NodeConfiguration: Sendable {
   package var log: Log
   /// Whether other devices are looked for in the local network.
   package var discovers: Bool
+  /// Who wants to be told how the node is.
+  package var supervisor: Supervisor?
 
   package init(
     directory: DataDirectory, listen: SocketAddress, advertise: [SocketAddress], peers: [SocketAddress],
@@ -58,6 +60,7 @@ package final class Node: @unchecked Sendable {
   private var control: ControlSocket?
   private var watcher: ReplicaWatcher?
   private var discovery: Discovery?
+  private let supervision: Supervision?
   private var isStopped = false
   /// Called on the work thread once the node listens, with `HOST:PORT`.
   private let ready: @Sendable (String) -> Void
@@ -84,6 +87,7 @@ package final class Node: @unchecked Sendable {
     try NodeError.guarding { [replica] in try witness.check(replica, now: SystemClock.now) }
     work = try EventLoop()
     linkLoop = try EventLoop()
+    supervision = configuration.supervisor.map { [work, linkLoop] in Supervision($0, work: work, links: linkLoop) }
     links = LinkSet(loop: linkLoop, context: try keys.context())
     var random = SecureRandom()
     driver = try SyncDriver(
@@ -108,6 +112,7 @@ package final class Node: @unchecked Sendable {
   /// Begins: control socket, watcher, listener, dialling.
   package func start() async throws {
     try await onWork { [self] in
+      supervision?.begin()
       control = try ControlSocket(configuration.directory, loop: work) { [weak self] request in
         self?.answer(request) ?? .failed(code: "nodeNotRunning", message: "The node is stopping.", remedy: "")
       }
@@ -125,6 +130,7 @@ package final class Node: @unchecked Sendable {
   package func stop() async throws {
     try await onWork { [self] in
       isStopped = true
+      supervision?.stop()
       keeper.stop()
       recurring.stop()
       listener?.close()
@@ -165,6 +171,7 @@ package final class Node: @unchecked Sendable {
       tellAddresses()
       discovery?.listens(at: made.address)
       ready(made.address.description)
+      showState()
     } catch ListenFault.portInUse(let address) {
       listenError = "\(ListenFault.portInUse(address))"
       configuration.log.note("the port is taken", ["error": listenError ?? ""])
@@ -202,6 +209,12 @@ package final class Node: @unchecked Sendable {
     }
   }
 
+  /// Tells the service manager how the node is.
+  private func showState() {
+    let place = listener.map { "listening on \($0.address), \(driver.connectedCount) devices connected" }
+    supervision?.shows(driver.storeError?.message ?? place ?? listenError ?? "", isListening: listener != nil)
+  }
+
   private func everySecond() {
     _ = work.schedule(afterMilliseconds: 1000) { [weak self] in
       guard let self, !self.isStopped else { return }
@@ -211,6 +224,7 @@ package final class Node: @unchecked Sendable {
       self.keeper.look()
       self.recurring.tick()
       self.rounds.tick()
+      self.showState()
       self.everySecond()
     }
   }

@@ -97,6 +97,9 @@ final class SyncDriver: @unchecked Sendable {
     links.values.contains { $0.identity?.peer?.device == device }
   }
 
+  /// How many devices have a link to this one.
+  var connectedCount: Int { Set(links.values.compactMap { $0.identity?.peer?.device }).count }
+
   // MARK: Edits
 
   /// Looks for captured edits and seals them, soon.

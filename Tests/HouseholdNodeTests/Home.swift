@@ -36,14 +36,16 @@ final class Home {
   }
 
   /// Starts the node, and waits until it listens.
-  func start(peers: [Home] = [], words: [String] = [], discovers: Bool = false) throws {
+  func start(
+    peers: [Home] = [], words: [String] = [], discovers: Bool = false, environment: [String: String] = [:]
+  ) throws {
     starts += 1
     let name = logName
     let dial = peers.flatMap { ["--peer", $0.address] }
     process = try Program.start(
       ["node", "--data-dir", directory, "--listen", "127.0.0.1:0"] + (discovers ? [] : ["--no-discovery"]) + dial
         + words,
-      folder: place.folder, name: name)
+      folder: place.folder, name: name, environment: environment)
     var told = ""
     try eventually("\(name) listens") {
       told = try String(contentsOfFile: place.path("\(name).out"), encoding: .utf8)

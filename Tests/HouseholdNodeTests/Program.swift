@@ -26,12 +26,14 @@ enum Program {
   }()
 
   /// A process with its output in files, as a pipe that nobody reads would hold it up.
-  static func start(_ words: [String], folder: URL, name: String) throws -> Process {
+  static func start(
+    _ words: [String], folder: URL, name: String, environment: [String: String] = [:]
+  ) throws -> Process {
     let process = Process()
     process.executableURL = url
     process.arguments = words
     process.currentDirectoryURL = folder
-    process.environment = ["PATH": "/usr/bin:/bin", "HOME": folder.path, "LANG": "C.UTF-8"]
+    process.environment = ["PATH": "/usr/bin:/bin", "HOME": folder.path, "LANG": "C.UTF-8"].merging(environment) { $1 }
     process.standardInput = FileHandle.nullDevice
     for (keyPath, ending) in [(\Process.standardOutput, "out"), (\Process.standardError, "err")] {
       let file = folder.appending(path: "\(name).\(ending)")

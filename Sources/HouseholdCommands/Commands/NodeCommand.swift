@@ -22,11 +22,12 @@ struct NodeCommand: Command {
     ])
 
   func run(_ invocation: Invocation, output: Output) async throws -> ExitCode {
-    let configuration = NodeConfiguration(
+    var configuration = NodeConfiguration(
       directory: try invocation.directory(), listen: try Self.address(invocation.value("listen") ?? "[::]:7411"),
       advertise: try invocation.values("advertise").map(Self.address),
       peers: try invocation.values("peer").map(Self.address), version: CommandLineTool.version,
       log: Log(isOn: !invocation.isQuiet), discovers: !invocation.flag("no-discovery"))
+    configuration.supervisor = Supervisor(environment: invocation.environment)
     StopSignals.catchThem()
     let node = try Node(configuration) { address in
       do {
