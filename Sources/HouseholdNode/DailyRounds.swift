@@ -38,7 +38,7 @@ final class DailyRounds {
       try declareSleepers()
       if try replica.confirm(now: SystemClock.now) { driver.logChanged() }
     } catch {
-      log.note("a daily round failed", ["error": "\(error)"])
+      log.problem("a daily round failed", ["error": "\(error)"])
     }
   }
 

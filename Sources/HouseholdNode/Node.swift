@@ -18,6 +18,8 @@ package struct NodeConfiguration: Sendable {
   package var log: Log
   /// Whether other devices are looked for in the local network.
   package var discovers: Bool
+  /// Where figures are served, a loopback address; nil for nowhere.
+  package var metrics: SocketAddress?
   /// Who wants to be told how the node is.
   package var supervisor: Supervisor?
 
@@ -61,6 +63,7 @@ package final class Node: @unchecked Sendable {
   private var watcher: ReplicaWatcher?
   private var discovery: Discovery?
   private let supervision: Supervision?
+  private var metrics: MetricsServer?
   private var isStopped = false
   /// Called on the work thread once the node listens, with `HOST:PORT`.
   private let ready: @Sendable (String) -> Void
@@ -120,6 +123,7 @@ package final class Node: @unchecked Sendable {
       shareKeys.look()
       if configuration.discovers { startDiscovery() }
       try listen(first: true)
+      try startMetrics()
       driver.lookForEdits()
       keeper.look()
       everySecond()
@@ -139,6 +143,7 @@ package final class Node: @unchecked Sendable {
       discovery?.stop()
       control?.stop()
     }
+    metrics?.stop()
     await links.closeAll("the node is stopping")
     try await onWork { [self] in replica.close() }
     linkLoop.stop()
@@ -174,7 +179,7 @@ package final class Node: @unchecked Sendable {
       showState()
     } catch ListenFault.portInUse(let address) {
       listenError = "\(ListenFault.portInUse(address))"
-      configuration.log.note("the port is taken", ["error": listenError ?? ""])
+      configuration.log.problem("the port is taken", ["error": listenError ?? ""])
       _ = work.schedule(afterMilliseconds: Self.listenRetry) { [weak self] in self?.listenAgain() }
     } catch {
       guard !first else {
@@ -197,6 +202,20 @@ package final class Node: @unchecked Sendable {
     discovery?.onNetworkChange = { [weak self] in
       self?.tellAddresses()
       self?.keeper.tryAgainSoon()
+    }
+  }
+
+  private func startMetrics() throws {
+    guard let address = configuration.metrics else { return }
+    metrics = try MetricsServer(address, directory: configuration.directory, log: configuration.log) {
+      [weak self, work] tell in
+      work.submit { [weak self] in
+        do {
+          tell(try self?.liveFacts())
+        } catch {
+          tell(nil)
+        }
+      }
     }
   }
 
