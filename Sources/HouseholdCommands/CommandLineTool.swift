@@ -12,7 +12,7 @@ package enum CommandLineTool {
   package static let commands: [any Command] = [
     InitCommand(), InviteCommand(), InvitationsCommand(), JoinCommand(), MembersCommand(),
     RemoveCommand(), RetireCommand(), RenameCommand(), PromoteCommand(), DemoteCommand(),
-    LeaveCommand(), NodeCommand(), SettingsCommand(), ServiceCommand(),
+    LeaveCommand(), ModeCommand(), NodeCommand(), SettingsCommand(), ServiceCommand(),
     StatusCommand(), EventsCommand(), TypesCommand(), SchemaCommand(), ListCommand(), GetCommand(), PutCommand(),
     DeleteCommand(), SplitCommand(),
     HistoryCommand(), RevertCommand(), RestoreCommand(), ConflictsCommand(), ResolveCommand(),

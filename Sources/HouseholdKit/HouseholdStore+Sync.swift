@@ -170,7 +170,7 @@ extension AccountStatus {
     member = report.device.member
     device = report.device.name
     role = report.device.role
-    let ended = ["removed", "retired", "left"].contains(report.reason)
+    let ended = ["removed", "retired", "left", "sharingEnded"].contains(report.reason)
     state = ended ? .ended : role == Role.readOnly.rawValue ? .readOnly : .available
   }
 }

@@ -85,7 +85,7 @@ public struct HouseholdStoreError: Error, Sendable, CustomStringConvertible {
     switch code {
     case .noHousehold: .noHousehold
     case .householdExists: .householdExists
-    case .nodeNotRunning: .nodeNotRunning
+    case .nodeNotRunning, .sharingOff: .nodeNotRunning
     case .notAllowed: .notAllowed
     case .notFound: .notFound
     case .badArgument: .badValue

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Glibc
+internal import HouseholdReplica
 
 /// Asks the node that runs on a data directory.
 package struct ControlClient {
@@ -30,6 +31,9 @@ package struct ControlClient {
   /// Connects, or throws that the node is needed.
   package static func require(_ directory: DataDirectory) throws -> ControlClient {
     guard let client = try connect(directory) else {
+      if directory.hasHousehold {
+        try NodeError.guarding { try SharingMode.requireOn(Replica.isOff(path: directory.replica)) }
+      }
       throw NodeError(
         .nodeNotRunning, "No node runs on \(directory.path).", remedy: "Start it in another terminal: household node")
     }

@@ -22,6 +22,9 @@ package enum ControlRequest: Codable, Hashable, Sendable {
   case leavePreview(keep: String)
   /// This member leaves.
   case leave(keep: String)
+  /// What would happen if the last owner ended the sharing, and ending it.
+  case dissolvePreview
+  case dissolve
   /// Another name for a member or device.
   case rename(String, to: String)
   /// Add the types and fields of a manifest to the household's schema.

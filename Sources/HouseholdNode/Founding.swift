@@ -11,8 +11,13 @@ package enum Founding {
     package var memberName: String
     package var deviceName: String
     package var schema: Schema
+    /// Whether it begins as a store on this device alone.
+    package var isOff: Bool
 
-    package init(householdName: String, memberName: String, deviceName: String, schema: Schema) {
+    package init(
+      householdName: String, memberName: String, deviceName: String, schema: Schema, isOff: Bool = false
+    ) {
+      self.isOff = isOff
       self.householdName = householdName
       self.memberName = memberName
       self.deviceName = deviceName
@@ -62,6 +67,7 @@ package enum Founding {
       incarnation: .random(from: &random), needsSnapshot: false, cryptography: OpenSSLCryptography(), signer: key)
     _ = try replica.state(.schema(wishes.schema), at: now)
     try addBuiltInRecords(of: wishes.schema, to: replica, at: staging.replica, now: now)
+    if wishes.isOff { try replica.setOff(true) }
     replica.close()
     try directory.adopt(staging)
     return identity.household

@@ -57,8 +57,7 @@ final class LinkKeeper: @unchecked Sendable {
   /// A device of the household that is new here becomes a target.
   private func addMembers() {
     let membership = driver.replica.membershipNow
-    // A device that belongs no longer has nobody to call.
-    guard membership.admits(driver.replica.identity.device) else {
+    guard hasToCall(membership) else {
       for target in targets { target.dial?.cancel() }
       targets = []
       return
@@ -69,6 +68,14 @@ final class LinkKeeper: @unchecked Sendable {
     where device != driver.replica.identity.device && membership.admits(device) && !known.contains(device) {
       targets.append(Target(device: device, given: []))
     }
+  }
+
+  /// Whether there is anybody to call: a device that belongs no longer has nobody, but one that left by itself calls
+  /// until one of the others has heard it.
+  private func hasToCall(_ membership: MembershipState) -> Bool {
+    let own = driver.replica.identity.device
+    if membership.admits(own) { return true }
+    return membership.devices[own]?.state == .left && !driver.contacts.values.contains { $0.knowsEnd == true }
   }
 
   private func addresses(of target: Target) -> [SocketAddress] {

@@ -90,6 +90,8 @@ package struct PeerContact: Codable, Hashable, Sendable {
   package var heldThere: Bool?
   /// Whether it refuses changesets of this device.
   package var rejectedThere: Bool?
+  /// Whether it has heard that this device left: then there is nothing more to tell.
+  package var knowsEnd: Bool?
   /// The last thing that went wrong, until a sync is completed.
   package var lastError: String?
 

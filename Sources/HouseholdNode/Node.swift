@@ -81,6 +81,7 @@ package final class Node: @unchecked Sendable {
     replica = try NodeError.guarding {
       try Replica(path: configuration.directory.replica, cryptography: OpenSSLCryptography(), signer: keys.key)
     }
+    try NodeError.guarding { [replica] in try SharingMode.requireOn(try replica.isOff) }
     guard replica.identity.device == keys.device.device else {
       throw NodeError(
         .keys, "The replica belongs to another device than the keys beside it.",
@@ -282,6 +283,12 @@ package final class Node: @unchecked Sendable {
         let left = try Leaving(directory: configuration.directory, replica: replica).leave(keep, now: SystemClock.now)
         driver.membershipChanged()
         return .leaving(left)
+      case .dissolvePreview:
+        return .leaving(try Leaving(directory: configuration.directory, replica: replica).previewOfDissolving())
+      case .dissolve:
+        let ended = try Leaving(directory: configuration.directory, replica: replica).dissolve(now: SystemClock.now)
+        driver.membershipChanged()
+        return .leaving(ended)
       case .compact(let keep):
         try rounds.declareSleepers()
         let facts = try Compacting(replica: replica).compact(keepMilliseconds: keep, now: SystemClock.now)

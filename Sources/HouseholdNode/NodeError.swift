@@ -10,6 +10,8 @@ package struct NodeError: Error, Hashable, Sendable, CustomStringConvertible {
     case dataDirectory
     /// Another node runs on the same data directory.
     case nodeRunning
+    /// Sharing is switched off on this device.
+    case sharingOff
     /// The node is needed and does not run.
     case nodeNotRunning
     /// A key or certificate is missing or wrong.

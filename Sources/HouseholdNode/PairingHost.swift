@@ -20,6 +20,8 @@ final class PairingHost: @unchecked Sendable {
   func opened(_ link: Link, identity: LinkIdentity) {
     let channel = PairingChannel(
       exporter: identity.exporter, guestPublicKey: identity.publicKey, hostPublicKey: hostPublicKey)
+    let unproved = links.filter(\.value.machine.isUnproved).keys.sorted()
+    if unproved.count >= Limits.unprovedGuests { handle(.crowded, on: unproved[0]) }
     links[link.id] = (link, PairingHostMachine(channel: channel, desk: desk, cryptography: PairingTrust()))
     handle(.opened, on: link.id)
   }

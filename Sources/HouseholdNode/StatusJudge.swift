@@ -55,11 +55,13 @@ package struct StatusJudge {
     let own = facts.membership.devices[facts.identity.device]
     let member = facts.membership.members[facts.identity.member]
     return StatusReport(
-      verdict: verdict, reason: worst?.code ?? "ok", summary: worst?.summary ?? inSyncSentence(peers),
+      verdict: verdict, reason: worst?.code ?? (facts.isOff ? "off" : "ok"),
+      summary: worst?.summary ?? inSyncSentence(peers),
       remedy: worst?.remedy ?? "", asOf: now.rfc3339,
       household: StatusReport.Household(
         id: facts.identity.household.description, name: facts.membership.genesis?.householdName ?? "",
-        mode: mode, schema: .init(name: facts.membership.schema.name, version: facts.membership.schema.version)),
+        mode: SharingMode(of: facts, now: now).rawValue,
+        schema: .init(name: facts.membership.schema.name, version: facts.membership.schema.version)),
       device: StatusReport.Device(
         id: facts.identity.device.description, name: own?.name ?? "", member: member?.name ?? "",
         role: member?.role.rawValue ?? ""),
@@ -78,14 +80,8 @@ package struct StatusJudge {
       peers: peers, findings: findings)
   }
 
-  private var mode: String {
-    let member = facts.membership.members[facts.identity.member]
-    let hasOthers = facts.membership.members.values.contains { $0.id != facts.identity.member && $0.state == .active }
-    if member?.role == .owner { return hasOthers ? "owner" : "personal" }
-    return "participant"
-  }
-
   private func inSyncSentence(_ peers: [StatusReport.Peer]) -> String {
+    if facts.isOff { return "Sharing is off: these records are on this device alone, and nothing is exchanged." }
     if peers.isEmpty { return "All changes are sealed; there is no other device yet." }
     return "All changes are on every device, as of the last contact."
   }
@@ -113,9 +109,22 @@ package struct StatusJudge {
       switch (own.state, member?.state) {
       case (.left, _), (_, .left): ("left", "This device has left the household")
       case (.retired, _): ("retired", "This device was retired")
+      case _ where facts.ending?.reason == .dissolved: ("sharingEnded", "The sharing was ended")
       default: ("removed", "This device was removed from the household")
       }
     let by = facts.ending.map { " by \($0.by) on \($0.at.rfc3339)" } ?? ""
+    if code == "left", !facts.peers.keys.contains(where: { contact(of: $0).knowsEnd == true }) {
+      add(
+        code, .broken, "\(what), and no partner has heard it yet. It keeps what it had.",
+        remedy: "Leave the node running until a partner's node runs; nothing but this is told.")
+      return
+    }
+    if code == "sharingEnded" {
+      add(
+        code, .broken, "\(what)\(by). This device keeps all that it had, also what had reached nobody.",
+        remedy: "Use it on (household export), or join another household from an empty data directory.")
+      return
+    }
     add(
       code, .broken, "\(what)\(code == "left" ? "" : by). It keeps what it had, and exchanges nothing any more.",
       remedy: "Ask an owner for a new invitation, and join from an empty data directory.")
@@ -145,6 +154,7 @@ package struct StatusJudge {
   }
 
   private mutating func judgeNode() {
+    if facts.isOff { return }
     guard let live else {
       add(
         "nodeNotRunning", .broken, "No node is running here, so nothing is exchanged.",
@@ -174,7 +184,7 @@ package struct StatusJudge {
         "firstSync", .pending, "The household's records are still to come from a partner.",
         remedy: "Leave the node running while a partner's node runs.")
     }
-    if facts.unsealed > 0 {
+    if facts.unsealed > 0, !facts.isOff {
       add(
         "unsealed", .pending, "\(facts.unsealed) edits are not sealed yet.",
         remedy: live == nil ? "Start the node: household node" : "Wait a moment.")

@@ -227,6 +227,7 @@ final class SyncDriver: @unchecked Sendable {
     case .membershipReceived(let device):
       log.note("membership changed", ["peer": short(device)])
       onMembership()
+    case .membershipKnown(let device): noteEnd(knownBy: device)
     case .shareKeyReceived(let key, let device):
       log.note("the share's key came", ["peer": short(device)])
       onShareKey(key)
@@ -251,6 +252,14 @@ final class SyncDriver: @unchecked Sendable {
       if goodbye.code != .shuttingDown { change(device) { $0.lastError = goodbye.sentence } }
       log.note("session ended", ["peer": short(device), "byPeer": "\(byPeer)", "reason": goodbye.sentence])
     }
+  }
+
+  /// A device that left has told it once one of the others knows; the log brings it to the rest.
+  private func noteEnd(knownBy device: DeviceID) {
+    let membership = replica.membershipNow
+    guard !membership.admits(replica.identity.device), membership.admits(device) else { return }
+    change(device) { $0.knowsEnd = true }
+    remember(device, completedSync: false)
   }
 
   /// Remembers what a peer keeps back of this device's changesets, across its absence.

@@ -66,6 +66,12 @@ package enum Limits {
   package static let strangers = 64
   /// The most links open at one time.
   package static let links = 256
+  /// The most links of one device open at one time: two that were dialled at once, and what broke off unnoticed.
+  package static let linksPerDevice = 8
+  /// The largest message of a guest, in bytes: a stranger has nothing to say that needs more than a control frame.
+  package static let guestMessageBytes = controlFrameBytes
+  /// The most guests at one time that have not proved a code: an honest one has within two seconds.
+  package static let unprovedGuests = 48
   /// The most bytes delivered from one link and not yet consumed before it stops reading: one largest message.
   package static let unconsumedBytes = 8 << 20
   /// How long a TCP connection may take to come about, in milliseconds: a sleeping radio needs seconds.

@@ -216,7 +216,7 @@ extension ByteWriter {
   fileprivate mutating func cutoffs(_ cutoffs: [MembershipEntry.Cutoffs]) {
     list(cutoffs.sorted { $0.device < $1.device }) { writer, cutoff in
       writer.identifier(cutoff.device)
-      writer.vector(cutoff.through)
+      writer.dependencies(cutoff.through.sorted)
     }
   }
 }
@@ -264,7 +264,7 @@ extension ByteReader {
     for _ in 0..<(try count(limit: Limits.vectorEntries)) {
       let device: DeviceID = try identifier256()
       if let last = list.last, device <= last.device { throw .notSorted }
-      list.append(MembershipEntry.Cutoffs(device: device, through: try vector()))
+      list.append(MembershipEntry.Cutoffs(device: device, through: Dependencies(try dependencies())))
     }
     return list
   }

@@ -136,11 +136,14 @@ package struct MembershipEntry: Hashable, Sendable {
   }
 
   /// A device and how much of its replicas counts: one not named has 0 (D5).
+  ///
+  /// The last changeset that counts is named with its hash, as a replica's name may pass to another branch later (D4): who
+  /// forks his log after his removal, with a smaller hash, must not get the place of what was admitted.
   package struct Cutoffs: Hashable, Sendable {
     package var device: DeviceID
-    package var through: VersionVector
+    package var through: Dependencies
 
-    package init(device: DeviceID, through: VersionVector) {
+    package init(device: DeviceID, through: Dependencies) {
       self.device = device
       self.through = through
     }
@@ -168,6 +171,8 @@ package struct MembershipEntry: Hashable, Sendable {
       case left = 1
       case retired = 2
       case voided = 3
+      /// The last owner ends the sharing for everyone.
+      case dissolved = 4
     }
     package var subject: Subject
     package var reason: Reason

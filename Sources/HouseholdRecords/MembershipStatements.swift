@@ -165,7 +165,7 @@ extension MembershipJudgement {
     guard current.belongs else { return true }
     let state: MembershipState.DeviceState =
       switch reason {
-      case .removed, .voided: .removed
+      case .removed, .voided, .dissolved: .removed
       case .left: .left
       case .retired: .retired
       }

@@ -24,14 +24,20 @@ package struct WriteRights: Sendable {
   /// (`leave`) counts only where no other member's entry binds: nobody may answer his removal with a higher number. An
   /// author who was asleep, and did not know, had at least what he had confirmed before (D9).
   ///
-  /// - Parameter heads: the membership heads of the replica's first changeset.
-  package func cutoff(of replica: ReplicaID, device: DeviceID, begunAt heads: [EntryHash]) -> UInt64? {
+  /// - Parameters:
+  ///   - heads: the membership heads of the replica's first changeset.
+  ///   - reach: how far along the replica the path to the named changesets goes.
+  package func cutoff(
+    of replica: ReplicaID, device: DeviceID, begunAt heads: [EntryHash],
+    reach: (Dependencies) throws -> UInt64
+  ) rethrows -> UInt64? {
     guard let known = devices[device] else { return 0 }
     var byOthers: UInt64?
     var byOneself: UInt64?
     for withdrawal in withdrawals where withdrawal.concerns(device, of: known.member) {
       if hasSeen(heads, withdrawal.entry) { continue }
-      let sequence = max(withdrawal.cutoffs[device]?[replica] ?? 0, floor(of: withdrawal, replica))
+      let named = try reach(withdrawal.cutoffs[device] ?? Dependencies())
+      let sequence = max(named, floor(of: withdrawal, replica))
       if withdrawal.author == known.member {
         byOneself = max(byOneself ?? 0, sequence)
       } else {
@@ -39,6 +45,16 @@ package struct WriteRights: Sendable {
       }
     }
     return byOthers ?? byOneself
+  }
+
+  /// The same for who has no branches to look at: the changesets are taken by their names.
+  package func cutoff(of replica: ReplicaID, device: DeviceID, begunAt heads: [EntryHash]) -> UInt64? {
+    cutoff(of: replica, device: device, begunAt: heads) { $0.sequence(of: replica) }
+  }
+
+  /// Whether an entry names a changeset of this seq as the last of the device that counts.
+  package func isLast(_ sequence: UInt64, of device: DeviceID) -> Bool {
+    withdrawals.contains { $0.cutoffs[device]?.entries.values.contains { $0.sequence == sequence } ?? false }
   }
 
   /// What the author of an entry surely had: others may have compacted as much while he slept.
@@ -103,7 +119,7 @@ struct Withdrawal {
   let device: DeviceID
   let subject: MembershipEntry.Subject
   /// By device; one that is not named has nothing.
-  let cutoffs: [DeviceID: VersionVector]
+  let cutoffs: [DeviceID: Dependencies]
 
   init(
     entry: Int, author: MemberID, device: DeviceID, subject: MembershipEntry.Subject,

@@ -32,6 +32,7 @@ struct Facts {
     case clonedAt = "cloned_at"
     case watchedSince = "watched_since"
     case backupAt = "backup_at"
+    case isOff = "is_off"
     case awaitsCatchUp = "awaits_catch_up"
   }
 

@@ -13,19 +13,14 @@ struct Admission {
 /// everyone comes to have the same bytes, can say of every dependency whether it will ever be applied, and an owner can
 /// adopt what any device holds; and equal applied vectors mean equal records (R5). Of each replica a prefix counts.
 extension Replica {
-  static func evaluate(
-    _ log: MembershipLog, _ replicas: ReplicaTable, _ connection: Connection
-  ) throws -> (MembershipState, Admission) {
-    let (state, rights) = MembershipEvaluation.evaluate(log)
-    var admission = Admission(rights: rights)
+  /// Where each replica's limit stands when the file is opened.
+  func storedLimits() throws -> [ReplicaID: UInt64] {
+    var limits: [ReplicaID: UInt64] = [:]
     for entry in replicas.sorted {
-      let bounds = [
-        rights.cutoff(of: entry.id, device: entry.device, begunAt: entry.begun),
-        try firstRejected(of: entry, connection).map { $0 - 1 },
-      ]
-      admission.limits[entry.id] = bounds.compactMap(\.self).min()
+      let bounds = [try cutoff(of: entry), try Self.firstRejected(of: entry, connection).map { $0 - 1 }]
+      limits[entry.id] = bounds.compactMap(\.self).min()
     }
-    return (state, admission)
+    return limits
   }
 
   private static func firstRejected(of entry: ReplicaTable.Entry, _ connection: Connection) throws -> UInt64? {
@@ -44,11 +39,13 @@ extension Replica {
   ///   - heads: the membership heads that it names.
   func admit(
     _ changeset: Changeset, as name: ChangesetName, heads: [EntryHash], of entry: ReplicaTable.Entry
-  ) -> Bool {
+  ) throws -> Bool {
     if name.sequence == entry.fork + 1 {
       let begun = entry.parent == nil ? heads : entry.begun
-      admission.limits[entry.id] = admission.rights.cutoff(of: entry.id, device: entry.device, begunAt: begun)
+      admission.limits[entry.id] = try cutoff(of: entry, begunAt: begun)
     }
+    // Only when it is stored it shows whether it is the one that an entry means.
+    if admission.rights.isLast(name.sequence, of: entry.device) { hasReachedLast = true }
     guard isAdmitted(name) else { return false }
     // An empty changeset only confirms, which whoever reads may do.
     if changeset.operations.isEmpty || admission.rights.mayWrite(entry.device, at: heads) { return true }
@@ -90,7 +87,7 @@ extension Replica {
   /// The last seq of the replica that counts; nil if nothing bounds it.
   private func limit(of entry: ReplicaTable.Entry, since earlier: WriteRights?) throws -> UInt64? {
     let rights = admission.rights
-    let cutoff = rights.cutoff(of: entry.id, device: entry.device, begunAt: entry.begun)
+    let cutoff = try cutoff(of: entry)
     // Where nothing was rejected and nothing that decides has changed, every write was found good already.
     if let earlier, earlier.agree(with: rights, on: entry.device),
       try Self.firstRejected(of: entry, connection) == nil
@@ -187,12 +184,52 @@ extension Replica {
 
   // MARK: Cutoffs
 
+  /// The last seq of the branch that entries leave to it; nil if none bounds it.
+  private func cutoff(of entry: ReplicaTable.Entry, begunAt heads: [EntryHash]? = nil) throws -> UInt64? {
+    try admission.rights.cutoff(of: entry.id, device: entry.device, begunAt: heads ?? entry.begun) {
+      try reach(of: entry, on: $0)
+    }
+  }
+
+  /// How far along this branch the path to the named changesets goes.
+  ///
+  /// One whose hash was not known to the author any more is taken by its name. One that is not here yet may lie on any branch of its replica that is not as long, and on none that has another
+  /// changeset in its place.
+  private func reach(of entry: ReplicaTable.Entry, on named: Dependencies) throws -> UInt64 {
+    var reach: UInt64 = 0
+    for last in named.sorted {
+      if last.hashPrefix == 0, last.replica == entry.id {
+        reach = max(reach, last.sequence)
+      } else if let name = try resolve(last) {
+        reach = max(reach, lastOfBranch(entry, onPathTo: name))
+      } else if replicas[last.replica]?.root == entry.root, !entry.holds(last.sequence) {
+        reach = max(reach, last.sequence)
+      }
+    }
+    return reach
+  }
+
+  /// The last seq of the branch that is a predecessor of the changeset, or the changeset itself; 0 if there is none.
+  private func lastOfBranch(_ entry: ReplicaTable.Entry, onPathTo name: ChangesetName) -> UInt64 {
+    var branch = replicas[name.replica]
+    var reached = name.sequence
+    while let found = branch {
+      if found.id == entry.id { return reached }
+      reached = min(reached, found.fork)
+      branch = found.parent.flatMap { replicas[number: $0] }
+    }
+    return 0
+  }
+
   /// What of a device counts here now: what stays admitted when it loses the right to write.
   package func cutoffs(of device: DeviceID) throws -> MembershipEntry.Cutoffs {
-    var through = VersionVector()
+    var through: [Dependency] = []
     for entry in replicas.sorted where entry.device == device {
-      through[entry.id] = try endOfTransaction(entry, atMost: admission.limits[entry.id] ?? .max)
+      let last = try endOfTransaction(entry, atMost: admission.limits[entry.id] ?? .max)
+      guard entry.holds(last) else { continue }
+      let header = try log.header(of: ChangesetName(replica: entry.id, sequence: last), replicas: replicas)
+      through.append(Dependency(replica: entry.id, sequence: last, hashPrefix: header?.hash.prefix ?? 0))
     }
-    return MembershipEntry.Cutoffs(device: device, through: through)
+    return MembershipEntry.Cutoffs(device: device, through: Dependencies(through))
   }
 }

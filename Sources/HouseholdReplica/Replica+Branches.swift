@@ -137,7 +137,11 @@ extension Replica {
 
   /// What follows once for all forks of a transaction: positions, tokens and confirmations are not what they were.
   func settleForks() throws {
-    guard hasForked else { return }
+    defer { hasReachedLast = false }
+    guard hasForked else {
+      if hasReachedLast { try readmit(since: nil) }
+      return
+    }
     servedSnapshots = servedSnapshots.filter { $0.value.uses > 0 }
     let next = cryptography.sha256(incarnation.bytes + (replicas.sorted.last?.id.bytes ?? []) + [UInt8(1)])
     if let renewed = Incarnation(bytes: next.prefix(Incarnation.byteCount)) {

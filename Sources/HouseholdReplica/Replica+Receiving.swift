@@ -68,7 +68,7 @@ extension Replica {
         schemaVersion: changeset.schemaVersion, continues: changeset.continues,
         dependencies: (previous?.dependencies ?? Dependencies()).applying(changeset.dependencyChanges),
         membershipHeads: heads), replica: entry.number,
-      state: admit(changeset, as: name, heads: heads, of: entry) ? .waiting : .rejected, body: packed)
+      state: try admit(changeset, as: name, heads: heads, of: entry) ? .waiting : .rejected, body: packed)
     try replicas.update(name.replica, on: connection) { $0.received = name.sequence }
     try remember(changeset.stamp, now: now)
     if isAdmitted(name) { try noteApprovals(in: changeset) }

@@ -44,6 +44,8 @@ package final class Replica {
   var changesInChangeset = 0
   /// Whether a replica turned out to have branches, in the transaction at hand.
   var hasForked = false
+  /// Whether a changeset came, in the transaction at hand, that may be the last one that counts of its author.
+  var hasReachedLast = false
   package internal(set) var forkCount = 0
   /// While a snapshot is put in place: the branches that have another name here, each with its last changeset.
   var grafts: [ReplicaID: ChangesetName] = [:]
@@ -74,9 +76,11 @@ package final class Replica {
     log = try ChangesetLog(connection)
     replicas = try ReplicaTable(connection)
     membershipLog = try Self.loadMembership(connection, household: identity.household, cryptography: cryptography)
-    (membershipState, admission) = try Self.evaluate(membershipLog, replicas, connection)
+    let (state, rights) = MembershipEvaluation.evaluate(membershipLog)
+    (membershipState, admission) = (state, Admission(rights: rights))
     registry = try TypeRegistry(schema: membershipState.schema, connection: connection)
     duplicates = try Duplicates(connection, registry: registry, schema: membershipState.schema)
+    admission.limits = try storedLimits()
     held = try readHeld()
   }
 
@@ -214,6 +218,7 @@ package final class Replica {
     held = before.held
     tallies = before.tallies
     hasForked = false
+    hasReachedLast = false
     grafts = [:]
     digestCache = nil
   }

@@ -35,13 +35,17 @@ package struct StatusFacts: Sendable {
   package var clonedAt: Instant?
   /// Whether no sync was completed since this device was put back.
   package var awaitsCatchUp = false
+  /// Whether sharing is switched off on this device.
+  package var isOff = false
+  /// When the last open invitation of another member ends, if there is one.
+  package var invitesOthersUntil: Instant?
   /// Active devices for which the log is kept longer than it would have to be.
   package var keptFor: [Compaction.Blocker] = []
   /// Whose replicas they are.
   package var replicaDevices: [ReplicaID: DeviceID]
   package var peers: [DeviceID: Peer]
   /// Who ended the membership of this device, and when, if anybody did.
-  package var ending: (by: String, at: Instant)?
+  package var ending: (by: String, at: Instant, reason: MembershipEntry.Removal.Reason)?
 
   /// What of the vector the device has not confirmed, as far as it told us; its own changesets it has anyway.
   package func missing(of vector: VersionVector, at device: DeviceID) -> UInt64 {
@@ -94,6 +98,11 @@ package struct StatusFacts: Sendable {
           .reduce(into: [:]) { $0[$1.id] = $1.received }),
       replicaDevices: replicas.entries.mapValues(\.device), peers: [:])
     result.restoredAt = try facts.integer(.restoredAt).map(Instant.init(milliseconds:))
+    result.isOff = try facts.integer(.isOff) == 1
+    result.invitesOthersUntil = try connection.integer(
+      "SELECT max(expires_at) FROM sync_invitation WHERE state = 'open' AND member IS NOT ?",
+      .bytes(identity.member.bytes)
+    ).map(Instant.init(milliseconds:))
     result.awaitsCatchUp = try facts.integer(.awaitsCatchUp) == 1
     result.clonedAt = try facts.integer(.clonedAt).map(Instant.init(milliseconds:))
     for type in membership.schema.types {
@@ -161,12 +170,15 @@ package struct StatusFacts: Sendable {
 
   private static func ending(
     of identity: ReplicaIdentity, in log: MembershipLog, _ membership: MembershipState
-  ) -> (by: String, at: Instant)? {
+  ) -> (by: String, at: Instant, reason: MembershipEntry.Removal.Reason)? {
     for known in log.ordered.reversed() {
       guard case .removal(let removal) = known.entry.statement,
         removal.subject == .member(identity.member) || removal.subject == .device(identity.device)
       else { continue }
-      return (by: membership.member(of: known.entry.author)?.name ?? "a former member", at: known.entry.at)
+      return (
+        by: membership.member(of: known.entry.author)?.name ?? "a former member", at: known.entry.at,
+        reason: removal.reason
+      )
     }
     return nil
   }

@@ -26,6 +26,8 @@ package enum SessionReport: Hashable, Sendable {
   case snapshotAdopted(from: DeviceID)
   /// Membership entries that were new here came from the peer.
   case membershipReceived(from: DeviceID)
+  /// The peer has every membership entry that is here, as its hello or its list of entries says.
+  case membershipKnown(by: DeviceID)
   /// What the peer has stored and keeps from its records, of all authors.
   case withheld([Withheld], by: DeviceID)
   /// Equal vectors and heads, and yet different digests (R5).

@@ -43,6 +43,7 @@ extension SyncEngine {
     sessions[link]?.clockOffsetMilliseconds = introduction.clockOffsetMilliseconds
     report(.connected(link, introduction))
     if hello.membershipHeads == session.saidHeads {
+      report(.membershipKnown(by: session.device))
       try settled(link, moment)
     } else {
       sessions[link]?.phase = .comparing
@@ -58,6 +59,9 @@ extension SyncEngine {
       throw Violation(.unexpectedMessage, "The peer named its membership entries twice.")
     }
     sessions[link]?.peerEntries = Set(hashes)
+    if let device = sessions[link]?.device, Set(hashes).isSuperset(of: try moment.store.membershipHashes()) {
+      report(.membershipKnown(by: device))
+    }
     try sendEntries(on: link, evenIfNone: true, moment)
     sessions[link]?.exchange.hasAnswered = true
     if sessions[link]?.exchange.isComplete == true { try settled(link, moment) }
@@ -126,7 +130,12 @@ extension SyncEngine {
 
   /// Throws unless the membership log admits the peer.
   private func admit(_ link: LinkNumber, _ membership: MembershipState, _ moment: Moment) throws {
-    guard let device = sessions[link]?.device, !membership.admits(device) else { return }
+    guard let session = sessions[link] else { return }
+    let device = session.device
+    if let known = membership.devices[device], known.member != session.opening.member {
+      throw Violation(.notAdmitted, "The peer's certificate names another member than the membership log does.")
+    }
+    if membership.admits(device) { return }
     if membership.devices[device] != nil {
       throw Goodbye(.removed, "The household's membership log says that this device belongs no longer.")
     }

@@ -83,6 +83,10 @@ public final class TestDevice: @unchecked Sendable {
       if ![.duplicate, .branches, .shuttingDown].contains(goodbye.code) {
         change(peer) { $0.lastError = goodbye.sentence }
       }
+    case .membershipKnown(let peer):
+      guard !replica.membershipNow.admits(device), replica.membershipNow.admits(peer) else { return }
+      change(peer) { $0.knowsEnd = true }
+      try remember(peer, completedSync: false)
     case .snapshotAdopted, .membershipReceived, .forkSuspected, .cloneSuspected, .shareKeyReceived, .shareKeyGiven,
       .removedHere:
       break

@@ -26,7 +26,7 @@ package struct InboundMessage: Hashable, Sendable {
 /// How a peer broke the rules of frames.
 package enum FrameViolation: Error, Hashable, Sendable, CustomStringConvertible {
   case frameTooLarge(type: UInt8, bytes: Int)
-  case messageTooLarge(type: UInt8)
+  case messageTooLarge(type: UInt8, limit: Int)
   case unknownFlags(UInt8)
   case wrongContinuation(expected: UInt8, found: UInt8)
   case emptyContinuation(type: UInt8)
@@ -35,7 +35,7 @@ package enum FrameViolation: Error, Hashable, Sendable, CustomStringConvertible 
   package var description: String {
     switch self {
     case .frameTooLarge(let type, let bytes): "A frame of type \(type) announced \(bytes) bytes, over the limit."
-    case .messageTooLarge(let type): "A message of type \(type) is longer than \(Limits.messageBytes) bytes."
+    case .messageTooLarge(let type, let limit): "A message of type \(type) is longer than \(limit) bytes."
     case .unknownFlags(let flags): "A frame has the unknown flags \(flags)."
     case .wrongContinuation(let expected, let found): "A message of type \(expected) was continued by type \(found)."
     case .emptyContinuation(let type): "A message of type \(type) was continued after an empty frame."
@@ -89,8 +89,11 @@ package struct FrameAssembler: Sendable {
   private var isInPayload = false
   private var flags: FrameFlags = []
   private var message: InboundMessage?
+  /// The largest message that is taken, in bytes.
+  private let limit: Int
 
-  package init() {}
+  /// - Parameter limit: the largest message, in bytes; strangers may say less than members.
+  package init(limit: Int = Limits.messageBytes) { self.limit = limit }
 
   /// Whether a frame or a message has begun and not ended: a stream that ends here was cut.
   package var isInside: Bool { !header.isEmpty || isInPayload || message != nil }
@@ -123,9 +126,9 @@ package struct FrameAssembler: Sendable {
     guard count <= Frame.largestPayload(type: type) else { throw .frameTooLarge(type: type, bytes: count) }
     guard FrameFlags.all.isSuperset(of: flags) else { throw .unknownFlags(header[5]) }
     guard !(flags.contains(.continues) && count == 0) else { throw .emptyContinuation(type: type) }
+    guard (message?.payload.count ?? 0) + count <= limit else { throw .messageTooLarge(type: type, limit: limit) }
     if let message {
       guard message.type == type else { throw .wrongContinuation(expected: message.type, found: type) }
-      guard message.payload.count + count <= Limits.messageBytes else { throw .messageTooLarge(type: type) }
     } else {
       message = InboundMessage(type: type, flags: flags.subtracting(.continues), payload: [])
     }

@@ -24,6 +24,8 @@ struct LinkWire {
   var written = 0
   /// Payload that was delivered and not yet consumed.
   var unconsumedBytes = 0
+  /// How much of it there may be before nothing more is read.
+  var unconsumedLimit = Limits.unconsumedBytes
   var isPaused = false
   var isReadSubmitted = false
   var wasOpen = false
@@ -152,6 +154,11 @@ extension Link {
       throw .tls(error)
     }
     guard let identity, links.admits(self, identity) else { throw .tooManyLinks }
+    if identity.application == .pairing, !isDialled {
+      // Whoever dials for this is a stranger still.
+      wire.assembler = FrameAssembler(limit: Limits.guestMessageBytes)
+      wire.unconsumedLimit = Limits.guestMessageBytes
+    }
     let dial = wire.dial
     wire.dial = nil
     if let dial, !dial.takes(self) { throw .superseded }
@@ -169,7 +176,7 @@ extension Link {
     for message in messages {
       guard wire.phase == .open, outbox.withLock({ $0.ending == nil }) else { return }
       wire.unconsumedBytes += message.payload.count
-      if wire.unconsumedBytes > Limits.unconsumedBytes { wire.isPaused = true }
+      if wire.unconsumedBytes > wire.unconsumedLimit { wire.isPaused = true }
       owner.linkReceived(self, message: message)
     }
   }
@@ -177,7 +184,7 @@ extension Link {
   func consumedOnLoop(_ bytes: Int) {
     wire.unconsumedBytes -= bytes
     precondition(wire.unconsumedBytes >= 0, "an owner consumed more than was delivered to it")
-    guard wire.isPaused, wire.unconsumedBytes <= Limits.unconsumedBytes / 2 else { return }
+    guard wire.isPaused, wire.unconsumedBytes <= wire.unconsumedLimit / 2 else { return }
     wire.isPaused = false
     readSocket()
   }

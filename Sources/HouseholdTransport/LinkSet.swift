@@ -1,3 +1,4 @@
+import CEpoll
 import Glibc
 import HouseholdRecords
 
@@ -7,6 +8,8 @@ package struct LinkBounds: Sendable {
   package var strangers = Limits.strangers
   /// The most open links.
   package var links = Limits.links
+  /// The most open links of one device.
+  package var linksPerDevice = Limits.linksPerDevice
   /// How long a TCP connection may take to come about.
   package var connectMilliseconds = Limits.connectMilliseconds
   /// How long a TLS handshake may take.
@@ -35,6 +38,8 @@ package final class LinkSet: @unchecked Sendable {
   /// Links that ended and wait for the peer's end, oldest first.
   private var lingering: [LinkID] = []
   private var lastID: UInt64 = 0
+  /// The most links at one time since memory was last given back.
+  private var crowd = 0
   private var whenEmpty: [@Sendable () -> Void] = []
 
   /// - Parameter context: what links begin with; without one none is accepted or dialled.
@@ -76,6 +81,7 @@ package final class LinkSet: @unchecked Sendable {
         wire: LinkWire(phase: phase, socket: socket, session: session, dial: dial), address: address,
         isDialled: dial != nil)
       all[link.id] = link
+      crowd = max(crowd, all.count)
       return link
     } catch {
       socket.close()
@@ -105,8 +111,15 @@ package final class LinkSet: @unchecked Sendable {
       guard guests.count < bounds.strangers else { return false }
       guests.insert(link.id)
     }
+    if let device = identity.peer?.device { makeRoom(for: device) }
     open.insert(link.id)
     return true
+  }
+
+  /// One device, which may be one that was removed and has not said its hello, cannot take all the places.
+  private func makeRoom(for device: DeviceID) {
+    let theirs = open.filter { all[$0]?.identity?.peer?.device == device }.sorted()
+    if theirs.count >= bounds.linksPerDevice, let oldest = all[theirs[0]] { oldest.finish(.tooManyLinks) }
   }
 
   /// The link counts no more, though its socket may linger.
@@ -126,7 +139,18 @@ package final class LinkSet: @unchecked Sendable {
   func forget(_ link: Link) {
     lingering.removeAll { $0 == link.id }
     all[link.id] = nil
+    giveMemoryBack()
     answerIfEmpty()
+  }
+
+  /// How many links are a crowd, and how many are none any more.
+  private static let (crowdedLinks, fewLinks) = (32, 16)
+
+  /// After a crowd of strangers the allocator keeps what their sessions took, unless it is asked.
+  private func giveMemoryBack() {
+    guard crowd >= Self.crowdedLinks, all.count <= Self.fewLinks else { return }
+    crowd = all.count
+    malloc_trim(0)
   }
 
   private func answerIfEmpty() {

@@ -22,6 +22,7 @@ package struct DeviceCertificate: Sendable, Hashable {
   ///
   /// - Parameter sharePublicKey: SubjectPublicKeyInfo of the share that must have signed it, DER.
   package init(der: [UInt8], sharePublicKey: [UInt8]) throws(TrustError) {
+    guard der.count <= Limits.certificateBytes else { throw .certificateTooLarge }
     let share = try KeyHandle(publicKey: sharePublicKey)
     let certificate = try CertificateHandle(der: der)
     let key = try certificate.key()

@@ -8,6 +8,8 @@ package enum TrustError: Error, Hashable, Sendable {
   case notPEM(label: String)
   /// The bytes are no X.509 certificate, or more follows behind it.
   case notACertificate
+  /// The certificate is larger than any of ours, and is not looked at.
+  case certificateTooLarge
   /// The certificate cannot be that of a share.
   case notAShareCertificate
   /// The share's key and its certificate do not belong together.
@@ -42,6 +44,7 @@ extension TrustError: CustomStringConvertible {
     case .wrongKindOfKey: "The key is of another kind than Ed25519, the only one a household uses."
     case .notPEM(let label): "No PEM block \"\(label)\" was found; restore the file from a backup."
     case .notACertificate: "This is no X.509 certificate; restore the file from a backup."
+    case .certificateTooLarge: "The certificate is larger than a household's can be; pair the device again."
     case .notAShareCertificate: "The certificate is not that of a share: it must be a self-signed Ed25519 authority."
     case .shareKeyDoesNotFit: "The share's key does not belong to its certificate; restore both from one backup."
     case .notASigningRequest: "The signing request is broken or not signed with its own key; start the pairing again."

@@ -10,6 +10,8 @@ struct BenchmarkOptions {
   var edits = 200
   /// How long the idle node is watched, in seconds.
   var idleSeconds = 20
+  /// How long the long run takes.
+  var minutes = 60
   var wantsJSON = false
   var wantsHelp = false
   /// The program that is measured.
@@ -31,6 +33,7 @@ struct BenchmarkOptions {
       --rounds N          how often each comparison is repeated (5)
       --edits N           how many live edits (200)
       --idle-seconds N    how long the idle node is watched (20)
+      --minutes N         how long long-run takes (60)
       --household PATH    the program to measure; default: the one beside this
       --floor PROGRAM     measure beside this program too, which prints the times of the machine's floor
       --plot FILE.svg     where growth draws its curves
@@ -47,6 +50,7 @@ struct BenchmarkOptions {
       case "--rounds": rounds = try Self.number(after: word, &rest)
       case "--edits": edits = try Self.number(after: word, &rest)
       case "--idle-seconds": idleSeconds = try Self.number(after: word, &rest)
+      case "--minutes": minutes = try Self.number(after: word, &rest)
       case "--household":
         guard let path = rest.popFirst() else { throw Self.usage("\(word) needs a path") }
         program = path

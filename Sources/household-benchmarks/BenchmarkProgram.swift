@@ -65,9 +65,10 @@ enum Benchmark: String, CaseIterable {
   case floor
   case growth
   case devices
+  case longRun = "long-run"
 
   /// Whether it takes so long that it is measured only when it is named.
-  var isOnRequest: Bool { self == .growth || self == .devices }
+  var isOnRequest: Bool { [.growth, .devices, .longRun].contains(self) }
 
   /// Measures it and returns its rows of the table.
   func measure(_ stage: Stage) throws -> [BenchmarkRow] {
@@ -85,6 +86,7 @@ enum Benchmark: String, CaseIterable {
     case .floor: try Floor.measure(stage)
     case .growth: try Growth.measure(stage)
     case .devices: try Devices.measure(stage)
+    case .longRun: try LongRun.measure(stage)
     }
   }
 }

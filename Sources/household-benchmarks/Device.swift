@@ -62,6 +62,15 @@ final class Device {
     return (milliseconds, peak)
   }
 
+  /// Starts a command that goes on; whoever started it ends it.
+  func launch(_ words: String...) throws -> Process {
+    let process = try makeProcess(words)
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = try log("commands")
+    try process.run()
+    return process
+  }
+
   private func makeProcess(_ words: [String]) throws -> Process {
     let process = Process()
     process.executableURL = URL(filePath: program)

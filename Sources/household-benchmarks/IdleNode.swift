@@ -5,8 +5,8 @@ import Glibc
 enum IdleNode {
   static func measure(_ stage: Stage) throws -> [BenchmarkRow] {
     let (ana, partner) = try stage.syncedPartner()
-    let served = try memory(ana, "VmRSS")
-    let peak = try memory(ana, "VmHWM")
+    let served = try ProcessFacts.memory(ana.nodeID, "VmRSS")
+    let peak = try ProcessFacts.memory(ana.nodeID, "VmHWM")
     partner.stopNode()
     ana.stopNode()
     try ana.startNode()
@@ -24,30 +24,17 @@ enum IdleNode {
       BenchmarkRow("idle node, processor time by /proc/PID/stat", unit: "ms/s", [coarse])
         .mustKeep("none measurable: at most 1 ms/s") { $0.measured.median <= 1 },
       BenchmarkRow("idle node, processor time by schedstat", unit: "ms/s", [exact]),
-      BenchmarkRow("idle node, memory", unit: "MiB", [try memory(ana, "VmRSS")])
+      BenchmarkRow("idle node, memory", unit: "MiB", [try ProcessFacts.memory(ana.nodeID, "VmRSS")])
         .mustKeep("under 40 MiB") { $0.measured.median < 40 },
       BenchmarkRow("node after it served everything, memory", unit: "MiB", [served]),
       BenchmarkRow("node after it served everything, peak memory", unit: "MiB", [peak]),
     ]
   }
 
-  private static func text(_ path: String) throws -> String {
-    guard let data = FileManager.default.contents(atPath: path) else {
-      throw BenchmarkError(description: "\(path) cannot be read")
-    }
-    return String(decoding: data, as: UTF8.self)
-  }
-
-  private static func memory(_ device: Device, _ key: String) throws -> Double {
-    guard let mebibytes = ProcessFacts.mebibytes(key, of: device.nodeID) else {
-      throw BenchmarkError(description: "the node's memory cannot be read")
-    }
-    return mebibytes
-  }
-
   /// User and system time in clock ticks.
   private static func ticks(_ device: Device) throws -> Int {
-    let fields = try text("/proc/\(device.nodeID)/stat").split(separator: ")").last?.split(separator: " ") ?? []
+    let fields =
+      try ProcessFacts.text("/proc/\(device.nodeID)/stat").split(separator: ")").last?.split(separator: " ") ?? []
     guard fields.count > 12, let user = Int(fields[11]), let system = Int(fields[12]) else {
       throw BenchmarkError(description: "the node's processor time cannot be read")
     }
@@ -58,17 +45,7 @@ enum IdleNode {
   private static func nanoseconds(_ device: Device) throws -> Int {
     let folder = "/proc/\(device.nodeID)/task"
     return try FileManager.default.contentsOfDirectory(atPath: folder).reduce(0) { sum, task in
-      sum + (Int(try text("\(folder)/\(task)/schedstat").prefix { $0 != " " }) ?? 0)
+      sum + (Int(try ProcessFacts.text("\(folder)/\(task)/schedstat").prefix { $0 != " " }) ?? 0)
     }
-  }
-}
-
-/// What the kernel tells about a process.
-enum ProcessFacts {
-  /// A line of /proc/PID/status in MiB; nil if the process has ended.
-  static func mebibytes(_ key: String, of process: Int32) -> Double? {
-    guard let data = FileManager.default.contents(atPath: "/proc/\(process)/status") else { return nil }
-    let line = String(decoding: data, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix(key + ":") }
-    return line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Double($0) }.map { $0 / 1024 }
   }
 }

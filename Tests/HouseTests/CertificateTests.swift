@@ -46,7 +46,23 @@ struct CertificateTests {
     #expect(certificate.code == 0 && certificate.output == key.output)
   }
 
-  @Test(arguments: ["signed-by-other-share", "self-signed"])
+  @Test func `every hostile certificate is shown to a node by a test`() throws {
+    let files = try FileManager.default.contentsOfDirectory(atPath: House.root.path + "/Certificates/Hostile")
+    let tests = ["HostileCertificateTests", "TLSSessionTests"].map { "Tests/HouseholdTransportTests/\($0).swift" }
+    let text = try tests.map { try String(contentsOf: House.root.appending(path: $0), encoding: .utf8) }.joined()
+    // Other shares are no device's; what they signed is shown.
+    let shares = ["other-share.pem", "impostor.pem"]
+
+    for file in files where !file.hasSuffix(".key") && !shares.contains(file) {
+      let name = file.hasSuffix(".pem") ? String(file.dropLast(4)) : file
+      #expect(text.contains("\"\(name)\"") || text.contains("Hostile/\(name)\""), "\(file)")
+    }
+  }
+
+  @Test(arguments: [
+    "signed-by-other-share", "signed-by-impostor", "signed-by-device", "self-signed", "changed-signature",
+    "changed-number",
+  ])
   func `a hostile certificate is not signed by the share`(name: String) throws {
     let outcome = try Self.openssl("verify", "-CAfile", "Household/share.pem", "Hostile/\(name).pem")
 

@@ -30,6 +30,26 @@ struct PageTests {
     }
   }
 
+  @Test func `every suite of tests that a page names is there`() throws {
+    let suites = try House.tests().map(\.text).joined(separator: "\n")
+    for page in try House.pages() {
+      for match in page.text.matches(of: /`([A-Z][A-Za-z]+Tests)`/) {
+        let name = String(match.1)
+        let isTarget = House.exists("Tests/\(name)")
+        #expect(isTarget || suites.contains("struct \(name) "), "\(page.path) names \(name)")
+      }
+    }
+  }
+
+  @Test func `every promise of the threat model names the tests that show it`() throws {
+    let text = try House.file("Docs/ThreatModel.md").text
+    let promises = try #require(text.split(separator: "\n## ").first { $0.hasPrefix("Promises kept today") })
+    let rows = promises.split(separator: "\n").filter { $0.hasPrefix("| ") && !$0.hasPrefix("| against") }
+
+    #expect(rows.count > 15)
+    for row in rows { #expect(row.contains(/`[A-Z][A-Za-z]+Tests`/), "\(row)") }
+  }
+
   @Test func `every page of Docs is in its reading order`() throws {
     let index = try House.file("Docs/README.md").text
 

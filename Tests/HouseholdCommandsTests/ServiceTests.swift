@@ -112,6 +112,17 @@ import Testing
     #expect(try String(contentsOfFile: unit, encoding: .utf8) == "[Service]\n")
   }
 
+  @Test func `there is nothing to start where sharing is off, or where there is no household`() async throws {
+    #expect(await desk.run("mode", "off").code == 0)
+
+    let answer = await run("install")
+
+    #expect(answer.code == 1)
+    #expect(answer.errors.contains("Sharing is off here"))
+    #expect(await run("install", "--data-dir", desk.path("none")).errors.contains("no household"))
+    #expect(!files.fileExists(atPath: unit))
+  }
+
   @Test func `status tells what systemd says`() async throws {
     try putSystemctl(
       "case \"$2\" in is-enabled) echo enabled;; is-active) echo active;; show) echo 'listening on [::]:7411';; esac")

@@ -32,8 +32,15 @@ final class HostileMember {
   }
 
   /// A conversation of one link, in which this end says what it wants.
-  func dial() async throws -> HostileLink {
+  ///
+  /// - Parameter certificate: shown instead of this device's own; for the same key.
+  func dial(showing certificate: [UInt8]? = nil) async throws -> HostileLink {
     let heard = Heard()
+    if let certificate {
+      links.context = try TLSContext(
+        identity: TLSIdentity(certificate: certificate, privateKey: keys.key.privateKey()), applications: [],
+        verification: AnyHost())
+    }
     let outcome = await LinkDialer(links: links).dial([target], for: .household, owner: heard)
     return HostileLink(link: try #require(outcome.link), heard: heard, member: self)
   }
@@ -51,6 +58,15 @@ final class HostileMember {
   }
 }
 
+/// Accepts every host: who dials here is the stranger.
+struct AnyHost: PeerVerification {
+  func device(of certificate: [UInt8]) throws(PeerRefusal) -> VerifiedDevice {
+    VerifiedDevice(
+      device: DeviceID(bytes: [UInt8](repeating: 0, count: 32))!,
+      member: MemberID(bytes: [UInt8](repeating: 0, count: 16))!)
+  }
+}
+
 /// Keeps what comes in on a link for a test that looks at it.
 final class Heard: LinkOwner, @unchecked Sendable {
   private let guardian = NSLock()
@@ -65,6 +81,9 @@ final class Heard: LinkOwner, @unchecked Sendable {
   }
 
   func linkClosed(_ link: Link, reason: LinkCloseReason) { guardian.withLock { self.reason = reason.description } }
+
+  /// Everything that came.
+  var raw: [InboundMessage] { guardian.withLock { messages } }
 
   var closed: String? { guardian.withLock { reason } }
 

@@ -10,7 +10,7 @@ import Testing
 /// A member's device with real keys that breaks the rules: the link closes with a sentence, and nothing is kept.
 @Suite(.serialized, .ownThread) struct HostileMemberTests {
   /// A household of ana, ben, and eve, who has joined and has no node.
-  private final class Stage {
+  final class Stage {
     let place: Place
     let ana: Home
     let ben: Home

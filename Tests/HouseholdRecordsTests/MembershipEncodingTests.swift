@@ -59,7 +59,9 @@ private let samples: [(name: String, statement: MembershipEntry.Statement)] = [
 private func member(_ byte: UInt8) -> MemberID { MemberID(bytes: [UInt8](repeating: byte, count: 16))! }
 private func device(_ byte: UInt8) -> DeviceID { DeviceID(bytes: [UInt8](repeating: byte, count: 32))! }
 private func replica(_ byte: UInt8) -> ReplicaID { ReplicaID(bytes: [UInt8](repeating: byte, count: 16))! }
-private let cutoffs = MembershipEntry.Cutoffs(device: device(0xD1), through: VersionVector([replica(0xEE): 2]))
+private let cutoffs = MembershipEntry.Cutoffs(
+  device: device(0xD1),
+  through: Dependencies([Dependency(replica: replica(0xEE), sequence: 2, hashPrefix: 0x0102_0304_0506_0708)]))
 
 private func entry(_ statement: MembershipEntry.Statement) -> MembershipEntry {
   var parents = [EntryHash(bytes: [UInt8](repeating: 0x99, count: 32))!]
@@ -77,7 +79,7 @@ private let golden: [String: String] = [
   "join":
     "0377777777777777777777777777777777777777777777777777777777777777770570686f6e65010601d1d1d1"
     + "d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d101eeeeeeeeeeeeeeeeeeeeeeeeeeeeee"
-    + "ee02",
+    + "ee020102030405060708",
   "rename":
     "0401d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1064bc3bc636865",
   "schema":
@@ -85,10 +87,10 @@ private let golden: [String: String] = [
     + "65000000056d6572676501057469746c65036d617800",
   "role":
     "06b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b20001d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1"
-    + "d1d1d1d1d1d101eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee02",
+    + "d1d1d1d1d1d101eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee020102030405060708",
   "removal":
     "0700b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b20101d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1"
-    + "d1d1d1d1d1d1d101eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee02",
+    + "d1d1d1d1d1d1d101eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee020102030405060708",
   "dormancy":
     "08d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d10101eeeeeeeeeeeeeeeeeeee"
     + "eeeeeeeeeeeeac02",

@@ -97,7 +97,7 @@ struct MembershipHousehold {
         MembershipEntry.Join(
           invite: invite,
           device: MembershipEntry.DeviceDescription(name: name ?? device, publicKey: key(device)),
-          replaces: replaced.map { MembershipEntry.Cutoffs(device: self.device($0), through: VersionVector()) })))
+          replaces: replaced.map { MembershipEntry.Cutoffs(device: self.device($0), through: Dependencies()) })))
   }
 
   /// Invites and admits a new member in one go.

@@ -4,6 +4,10 @@ import Testing
 struct WriteRightsTests {
   private let replica = ReplicaID(bytes: [UInt8](repeating: 7, count: 16))!
 
+  private func through(_ sequence: UInt64) -> Dependencies {
+    Dependencies([Dependency(replica: replica, sequence: sequence, hashPrefix: 1)])
+  }
+
   private func rights(_ home: MembershipHousehold) throws -> WriteRights {
     MembershipEvaluation.evaluate(try home.log()).rights
   }
@@ -15,7 +19,7 @@ struct WriteRightsTests {
     .removal(
       MembershipEntry.Removal(
         subject: .member(home.member(member)), reason: reason,
-        cutoffs: [.init(device: home.device(device), through: VersionVector([replica: sequence]))]))
+        cutoffs: [.init(device: home.device(device), through: through(sequence))]))
   }
 
   @Test func `a removal binds replicas begun without knowing it, at the seq it names or 0`() throws {
@@ -55,7 +59,7 @@ struct WriteRightsTests {
       .role(
         MembershipEntry.RoleChange(
           member: home.member("Bo"), role: .readOnly,
-          cutoffs: [.init(device: home.device("bo"), through: VersionVector([replica: 5]))])))
+          cutoffs: [.init(device: home.device("bo"), through: through(5))])))
     _ = home.write("bo", after: [bo], removal(home, "Bo", device: "bo", through: 1 << 40, reason: .left))
 
     let cutoff = try rights(home).cutoff(of: replica, device: home.device("bo"), begunAt: [bo])

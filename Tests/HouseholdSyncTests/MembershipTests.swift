@@ -76,6 +76,32 @@ struct MembershipTests {
     #expect(network.nodes[0].engine.peers.map(\.device) == [network.nodes[1].store.device])
   }
 
+  @Test func `what comes on a session after the membership changed under it is discarded (P4)`() throws {
+    for removesPeer in [true, false] {
+      let network = SimulatedNetwork(seed: 1, devices: 2)
+      let link = network.connect(0, 1)
+      network.settle()
+      let (node, peer) = (network.nodes[0], network.nodes[1])
+      peer.store.write()
+      let sent = peer.engine.handle(.localChanges, store: peer.store, wall: network.wall, tick: network.tick)
+      let before = try node.store.vectors()
+
+      node.store.append(.remove, removesPeer ? peer.store.device : node.store.device)
+      let ends = node.engine.handle(.membershipChanged, store: node.store, wall: network.wall, tick: network.tick)
+      var answers: [Effect] = []
+      for case .send(_, let type, let flags, let payload) in sent {
+        answers += node.engine.handle(
+          .messageReceived(link, type: type, flags: flags, payload: payload), store: node.store, wall: network.wall,
+          tick: network.tick)
+      }
+
+      let codes = ends.compactMap { if case .close(_, let goodbye) = $0 { goodbye.code } else { nil } }
+      #expect(codes == [.removed])
+      #expect(!sent.isEmpty && answers.isEmpty)
+      #expect(try node.store.vectors() == before)
+    }
+  }
+
   @Test func `a new entry goes before the changesets that may name it (P4)`() throws {
     let network = SimulatedNetwork(seed: 1, devices: 2)
     network.connect(0, 1)

@@ -88,6 +88,27 @@ struct PairingTests {
     #expect(third.held == .active && first.held == .nothing)
   }
 
+  @Test func `R8: of too many guests one that has proved nothing makes room, and one that has proved a code does not`()
+  {
+    _ = desk.invite(1, code)
+    let proved = PairingBench(desk, code: code)
+    proved.answer = nil
+    proved.run()
+    let channel = PairingChannel(exporter: [1], guestPublicKey: [2], hostPublicKey: [3])
+    var silent = PairingHostMachine(channel: channel, desk: desk, cryptography: PlainPairingCryptography())
+    _ = silent.handle(.opened, now: Tick(milliseconds: 0))
+
+    let left = proved.host.handle(.crowded, now: Tick(milliseconds: 1))
+    let gone = silent.handle(.crowded, now: Tick(milliseconds: 1))
+
+    #expect(!proved.host.isUnproved && left.isEmpty)
+    guard case .send(.refused(let refusal)) = gone.first else {
+      Issue.record("\(gone)")
+      return
+    }
+    #expect(refusal.code == .busy && gone.last == .close)
+  }
+
   @Test func `a man in the middle, who has two links, gets nothing`() {
     _ = desk.invite(1, code)
     let bench = PairingBench(desk, code: code, exporters: (host: 1, guest: 2))

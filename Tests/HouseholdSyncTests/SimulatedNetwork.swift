@@ -86,8 +86,8 @@ final class SimulatedNetwork {
     for (end, other) in [(a, b), (b, a)] {
       nodes[end].openLinks.insert(link)
       let opening = LinkOpening(
-        link: link, device: nodes[other].store.device, member: MemberID(bytes: [UInt8](repeating: 0, count: 16))!,
-        weDialled: end == a)
+        link: link, device: nodes[other].store.device,
+        member: MemberID(bytes: nodes[other].store.device.bytes.prefix(16))!, weDialled: end == a)
       handle(end, .linkOpened(opening))
     }
     return link

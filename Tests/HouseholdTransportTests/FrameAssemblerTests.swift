@@ -55,7 +55,7 @@ func header(_ type: UInt8, announcing count: UInt32) -> [UInt8] {
     let part = frame(0x40, 1, [UInt8](repeating: 7, count: Limits.dataFrameBytes))
     for _ in 0..<Limits.messageBytes / Limits.dataFrameBytes { _ = try assembler.receive(part[...]) }
 
-    #expect(throws: FrameViolation.messageTooLarge(type: 0x40)) {
+    #expect(throws: FrameViolation.messageTooLarge(type: 0x40, limit: Limits.messageBytes)) {
       try assembler.receive(header(0x40, announcing: 1)[...])
     }
   }

@@ -177,9 +177,18 @@ final class RawTLSClient: @unchecked Sendable {
   let connection: RawConnection
   private let session: TLSSession
 
-  init(_ context: TLSContext, to address: SocketAddress) throws {
+  init(_ context: TLSContext, to address: SocketAddress, for application: LinkApplication = .household) throws {
     connection = try RawConnection(to: address)
-    session = try TLSSession(context: context, dialling: .household)
+    session = try TLSSession(context: context, dialling: application)
+  }
+
+  /// The first message of a handshake.
+  static func hello(_ context: TLSContext) throws -> [UInt8] {
+    let session = try TLSSession(context: context, dialling: .household)
+    _ = try session.handshake()
+    var bytes: [UInt8] = []
+    session.takeOutput(into: &bytes)
+    return bytes
   }
 
   func handshake() throws {

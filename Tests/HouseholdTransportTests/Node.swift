@@ -149,6 +149,11 @@ final class RawConnection: Sendable {
 
 /// What `openssl s_client` says when it talks to the address until the peer closes.
 func opensslClient(_ address: SocketAddress, _ arguments: String...) async throws -> String {
+  try await opensslClient(address, arguments)
+}
+
+/// The same with words that are in a list.
+func opensslClient(_ address: SocketAddress, _ arguments: [String]) async throws -> String {
   try await onThread {
     let process = Process()
     process.executableURL = URL(filePath: "/usr/bin/openssl")

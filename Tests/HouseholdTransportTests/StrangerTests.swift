@@ -119,6 +119,67 @@ import Testing
     try await anna.stop()
   }
 
+  @Test func `R8: one device's links over its limit make its oldest go`() async throws {
+    var bounds = LinkBounds()
+    bounds.linksPerDevice = 2
+    let anna = try Node(Fixtures.context(), bounds: bounds)
+    let bert = try Node(Fixtures.bert())
+
+    var links: [Link] = []
+    for _ in 0..<3 {
+      _ = await bert.dial(anna.listener.address)
+      links.append(try await bert.owner.opened().link)
+      if links.count < 3 { _ = try await anna.owner.opened() }
+    }
+
+    #expect(try await bert.owner.closed() == .closedByPeer)
+    withExtendedLifetime(links) {}
+    try await bert.stop()
+    try await anna.stop()
+  }
+
+  @Test func `R8: a guest, who is a stranger, cannot make the host keep a large message`() async throws {
+    let anna = try Node(Fixtures.context())
+    let guest = try RawTLSClient(Fixtures.bert(), to: anna.listener.address, for: .pairing)
+    try await onThread { try guest.handshake() }
+    _ = try await anna.owner.opened()
+
+    try guest.send(header(0x41, announcing: UInt32(Limits.guestMessageBytes + 1)))
+
+    #expect(
+      try await anna.owner.closed()
+        == .violation(.messageTooLarge(type: 0x41, limit: Limits.guestMessageBytes)))
+    _ = try await onThread { guest.connection.readToEnd() }
+    try await anna.stop()
+  }
+
+  @Test func `R8: whoever sends the handshake byte by byte is cut off when its time is over`() async throws {
+    var bounds = LinkBounds()
+    bounds.handshakeMilliseconds = 200
+    let anna = try Node(Fixtures.context(), bounds: bounds)
+    let slow = try RawConnection(to: anna.listener.address)
+    let hello = try RawTLSClient.hello(Fixtures.bert())
+
+    let isCutOff = try await onThread { () -> Bool in
+      // One byte, then the next as soon as nothing has come for a millisecond; the last one never.
+      func hangsUp(within microseconds: Int) -> Bool {
+        var patience = timeval(tv_sec: microseconds / 1_000_000, tv_usec: microseconds % 1_000_000)
+        setsockopt(slow.descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        var buffer: [UInt8] = [0]
+        let count = recv(slow.descriptor, &buffer, 1, 0)
+        return count == 0 || count < 0 && errno != EAGAIN
+      }
+      for byte in hello.dropLast() {
+        slow.send([byte])
+        if hangsUp(within: 1000) { return true }
+      }
+      return hangsUp(within: 30_000_000)
+    }
+
+    #expect(isCutOff)
+    try await anna.stop()
+  }
+
   @Test func `a guest pairs as a stranger, both ends export the same`() async throws {
     let anna = try Node(Fixtures.context())
     let key = try KeyPair.generate()

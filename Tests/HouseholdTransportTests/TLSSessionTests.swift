@@ -80,22 +80,6 @@ final class MemoryPair {
     #expect(TLSFault.alert(48).description.contains("another household"))
   }
 
-  @Test(arguments: [
-    "authority", "no-identity", "two-identities", "identity-of-another-device", "identity-of-another-household",
-    "wrong-key-usage",
-  ])
-  func `a malformed device certificate is refused`(name: String) throws {
-    let pair = try MemoryPair(client: Fixtures.hostile(name), server: Fixtures.context())
-
-    let results = pair.handshake()
-
-    guard case .failure(.refusedPeer(.malformed)) = results.server else {
-      Issue.record("\(results.server)")
-      return
-    }
-    #expect(results.client == .failure(.alert(42)))
-  }
-
   @Test(arguments: ["expired", "not-yet-valid"])
   func `R6: dates refuse nobody`(name: String) throws {
     let pair = try MemoryPair(client: Fixtures.hostile(name), server: Fixtures.context())
@@ -103,6 +87,15 @@ final class MemoryPair {
     let results = pair.handshake()
 
     #expect(results.client == .success(true) && results.server == .success(true))
+  }
+
+  @Test func `a name that the share has signed for another member is TLS's truth, and the membership log's to judge`()
+    throws
+  {
+    let pair = try MemoryPair(client: Fixtures.hostile("identity-of-another-member"), server: Fixtures.context())
+
+    #expect(pair.handshake().server == .success(true))
+    #expect(pair.server.peer?.member == MemberID(hex: "0123456789abcdef0123456789abcdef"))
   }
 
   @Test func `a host of another household is refused by the device that dials`() throws {

@@ -54,7 +54,8 @@ import Testing
     ("authority", .isAnAuthority), ("no-identity", .noSingleIdentity), ("two-identities", .noSingleIdentity),
     ("identity-and-host-name", .noSingleIdentity), ("identity-of-another-device", .identityOfAnotherKey),
     ("identity-of-another-household", .identityOfAnotherHousehold), ("wrong-key-usage", .wrongKeyUsage),
-    ("rsa", .wrongKindOfKey),
+    ("rsa", .wrongKindOfKey), ("p256", .wrongKindOfKey), ("ed448", .wrongKindOfKey),
+    ("large", .certificateTooLarge), ("oversized", .certificateTooLarge),
   ])
   func `a wrong certificate is refused for its own reason`(name: String, reason: TrustError) throws {
     let share = try Fixtures.share()

@@ -15,7 +15,9 @@ extension CommandError {
       case .nodeNotRunning: .nodeNotRunning
       case .nodeRunning, .network, .databaseLocked, .busy: .tryAgain
       case .notAllowed: .notAllowed
-      case .noHousehold, .householdExists, .dataDirectory, .keys, .notFound, .badArgument, .pairing, .store: .failed
+      case .sharingOff, .noHousehold, .householdExists, .dataDirectory, .keys, .notFound, .badArgument, .pairing,
+        .store:
+        .failed
       }
     self.init(code: error.code.rawValue, message: error.message, remedy: error.remedy, exitCode: exitCode)
   }

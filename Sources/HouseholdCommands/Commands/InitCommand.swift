@@ -16,7 +16,9 @@ struct InitCommand: Command {
       .value("member", "NAME", help: "Your name in the household; default: your user name."),
       .value("device", "NAME", help: "This device's name; default: the machine's name."),
       .value("schema", "budget|FILE", help: "What kinds of records there are; default: budget."),
-      .choice("mode", ["personal", "off"], help: "How it starts; default: personal, your own devices only."),
+      .choice(
+        "mode", ["personal", "off"],
+        help: "personal: your own devices, until you invite others; off: this device alone. Default: personal."),
     ])
 
   private struct Result: Encodable {
@@ -25,20 +27,19 @@ struct InitCommand: Command {
   }
 
   func run(_ invocation: Invocation, output: Output) async throws -> ExitCode {
-    if invocation.value("mode") == "off" {
-      throw CommandError(
-        code: "notBuiltYet", message: "The mode off is not built yet.",
-        remedy: "Leave --mode out: nothing is exchanged as long as no node runs.")
-    }
     let directory = try invocation.directory()
     let wishes = Founding.Wishes(
       householdName: invocation.optionalOperand("NAME") ?? "Our household",
       memberName: invocation.value("member") ?? DefaultNames.member(invocation.environment),
-      deviceName: invocation.value("device") ?? DefaultNames.device(), schema: try schema(invocation.value("schema")))
+      deviceName: invocation.value("device") ?? DefaultNames.device(), schema: try schema(invocation.value("schema")),
+      isOff: invocation.value("mode") == SharingMode.off.rawValue)
     let id = try Founding.found(wishes, in: directory)
     try output.result(Result(household: id.description, directory: directory.path)) {
       try output.line("Made the household \(quoted(wishes.householdName)) in \(directory.path).")
-      output.note("Next: start `household node`, then invite your partner with `household invite NAME`.")
+      output.note(
+        wishes.isOff
+          ? "Nothing is shared: these records stay on this device. To share them: `household mode personal`."
+          : "Next: start `household node`, then invite your partner with `household invite NAME`.")
     }
     return .done
   }

@@ -7,41 +7,55 @@ struct LeaveCommand: Command {
     discussion: """
       Those who stay keep everything, and the history goes on naming you. This device keeps what --keep says, to read \
       and to export; a copy of all of it is made under snapshots/ first. Edits that no partner has yet do not reach \
-      them any more. The last owner must make another member an owner first. Works with the node running or not.
+      them any more. A node that is started afterwards tells one partner of it, and then nobody anything. The last \
+      owner must make another member an owner first, or end the sharing for everyone with --dissolve: then each \
+      keeps what they have, and the household is the owner's alone. Works with the node running or not.
       """,
     options: [
       .value("keep", "WHAT", kind: .choice(["all", "mine", "none"]), help: "all, mine or none; default: all."),
+      .flag("dissolve", help: "As the last owner, end the sharing for everyone."),
       .flag("dry-run", help: "Say what would happen, and change nothing."), .flag("yes", help: "Do not ask."),
     ])
 
   func run(_ invocation: Invocation, output: Output) async throws -> ExitCode {
-    let keep = invocation.value("keep") ?? "all"
     let directory = try invocation.directory()
     try directory.requireHousehold()
-    let preview = try ask(.leavePreview(keep: keep), directory, keep: keep, isDryRun: true)
+    let ends = invocation.flag("dissolve")
+    if ends, invocation.value("keep") != nil {
+      throw CommandError.usage(
+        "who ends the sharing keeps everything.", remedy: "Leave --keep out.", code: "keepWithDissolve")
+    }
+    let keep = ends ? nil : invocation.value("keep") ?? "all"
+    let preview = try ask(directory, keep: keep, isDryRun: true)
+    let verb = ends ? "end the sharing of" : "leave"
     if invocation.flag("dry-run") {
-      try output.result(preview) { try show(preview, "You would leave", output: output) }
+      try output.result(preview) { try show(preview, "You would \(verb)", output: output) }
       return .done
     }
     if !invocation.flag("yes") {
-      for line in lines(preview, "You are about to leave") { output.note(line) }
-      guard try Question.confirm("Leave \(quoted(preview.household))?", instead: "--yes", output: output) else {
+      for line in lines(preview, "You are about to \(verb)") { output.note(line) }
+      let question = ends ? "End the sharing of" : "Leave"
+      guard try Question.confirm("\(question) \(quoted(preview.household))?", instead: "--yes", output: output) else {
         throw CommandError(code: "declined", message: "Nothing was changed.", remedy: "")
       }
     }
-    let left = try ask(.leave(keep: keep), directory, keep: keep, isDryRun: false)
-    try output.result(left) { try show(left, "You have left", output: output) }
+    let left = try ask(directory, keep: keep, isDryRun: false)
+    try output.result(left) { try show(left, ends ? "You have ended the sharing of" : "You have left", output: output) }
     return .done
   }
 
-  private func ask(
-    _ request: ControlRequest, _ directory: DataDirectory, keep: String, isDryRun: Bool
-  ) throws -> LeavingFacts {
+  /// - Parameter keep: what stays on this device; nil to end the sharing.
+  private func ask(_ directory: DataDirectory, keep: String?, isDryRun: Bool) throws -> LeavingFacts {
     guard let client = try ControlClient.connect(directory) else {
+      guard let keep else { return try Leaving.dissolveWithoutNode(directory, isDryRun: isDryRun) }
       return try Leaving.withoutNode(directory, keep: keep, isDryRun: isDryRun)
     }
     defer { client.hangUp() }
-    guard case .leaving(let facts) = try client.ask(request) else { throw InviteCommand.confused }
+    let wish: (preview: ControlRequest, act: ControlRequest) =
+      keep.map { (.leavePreview(keep: $0), .leave(keep: $0)) } ?? (.dissolvePreview, .dissolve)
+    guard case .leaving(let facts) = try client.ask(isDryRun ? wish.preview : wish.act) else {
+      throw InviteCommand.confused
+    }
     return facts
   }
 
@@ -57,7 +71,10 @@ struct LeaveCommand: Command {
     var lines = [
       "\(verb) \(quoted(facts.household)).", "Stays here: \(counted(facts.kept)).",
       "Goes from here: \(counted(facts.gone)).",
-      "\(facts.partners.joined(separator: ", ")) keep everything that they have, and the history with your name.",
+      facts.dissolves
+        ? "\(facts.partners.joined(separator: ", ")) belong no longer: each keeps what they have, and edits of theirs "
+          + "that have not reached you stay with them."
+        : "\(facts.partners.joined(separator: ", ")) keep everything that they have, and the history with your name.",
     ]
     if !facts.otherDevices.isEmpty {
       lines.append("Leaving with you, each keeping what it has: \(facts.otherDevices.joined(separator: ", ")).")

@@ -111,7 +111,8 @@ struct ServiceCommand: Command {
     _ invocation: Invocation, options: [String], _ control: SystemControl, output: Output
   ) throws -> ExitCode {
     let directory = try invocation.directory()
-    try directory.requireHousehold()
+    // A node that refuses would be started again and again.
+    try SharingMode.requireOn(try SharingMode.current(directory) == .off)
     let file = try ServiceFile(isSystem: control.isSystem, invocation)
     try file.requireOurs()
     let text = try Self.unit(invocation, options: options).text

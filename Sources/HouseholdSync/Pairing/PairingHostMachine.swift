@@ -14,6 +14,8 @@ package struct PairingHostMachine {
   package enum Event: Hashable, Sendable {
     /// The link is up.
     case opened
+    /// Too many guests wait, and this one has waited longest without proving a code.
+    case crowded
     case frame(type: UInt8, payload: [UInt8])
     /// Time goes on.
     case tick
@@ -51,6 +53,12 @@ package struct PairingHostMachine {
     self.cryptography = cryptography
   }
 
+  /// Whether the guest has not proved yet that it knows a code.
+  package var isUnproved: Bool {
+    if case .awaitingProof = state { return true }
+    return false
+  }
+
   /// When a tick is due, if any.
   package var deadline: Tick? {
     switch state {
@@ -63,6 +71,9 @@ package struct PairingHostMachine {
   package mutating func handle(_ event: Event, now: Tick) -> [Effect] {
     switch event {
     case .opened: return open(now)
+    case .crowded:
+      guard isUnproved else { return [] }
+      return refuse(PairingRefusal(.busy, "Too many devices want to join at once. Try again in a minute."))
     case .closed:
       end()
       return []
