@@ -96,7 +96,8 @@ let package = Package(
       [
         "household", "HouseholdNode", "HouseholdReplica", "HouseholdSync", "HouseholdTransport", "HouseholdTrust",
         "HouseholdBudget", "HouseholdRecords",
-      ]),
+      ],
+      exclude: ["Golden"]),
     tests("HouseholdCommandsTests", ["HouseholdCommands", "HouseholdRecords"]),
     tests("HouseholdKitTests", ["HouseholdKit", "HouseholdModels", "HouseholdTestKit", "household", "notes"]),
     tests("NotesTests", ["HouseholdKit", "HouseholdTestKit", "notes"]),

@@ -175,28 +175,47 @@ package struct HouseholdError: Error, Hashable, Sendable, CustomStringConvertibl
 
 /// Sync health of a household, with the node running or not.
 package enum HouseholdStatus {
-  /// What the file and, if it runs, the node say now.
+  /// What the file and, if it runs, the node say now; throws where the replica cannot be read.
   ///
   /// - Parameter computesDigest: whether the digest is computed here if the node has not done it since the last change.
   package static func report(
     _ directory: DataDirectory, computesDigest: Bool = false, now: Instant
   ) throws -> StatusReport {
-    try look(directory, live: live, computesDigest: computesDigest, now: now).report
+    try Household.guarded {
+      try look(directory, node: NodeAnswer.ask, computesDigest: computesDigest, now: now).report
+    }
+  }
+
+  /// The same with a verdict also where the replica cannot be read.
+  package static func verdict(
+    _ directory: DataDirectory, computesDigest: Bool = false, now: Instant
+  ) throws -> StatusReport {
+    do {
+      if let loss = directory.lostReplica { throw loss }
+      return try look(directory, node: NodeAnswer.ask, computesDigest: computesDigest, now: now).report
+    } catch let fault as ReplicaError {
+      return StatusJudge.report(
+        unreadable: fault, node: NodeAnswer.ask(directory), disk: DiskFacts(directory), now: now)
+    }
   }
 
   /// What the file and the node say now, judged and as it is.
   ///
-  /// - Parameter live: asks the node; nil if none runs.
+  /// - Parameters:
+  ///   - node: asks the node.
+  ///   - judgesFiles: whether keys, certificates and permissions are looked at; a test's clock is none for their dates.
   static func look(
-    _ directory: DataDirectory, live: (DataDirectory) throws -> LiveFacts?, computesDigest: Bool = false, now: Instant
+    _ directory: DataDirectory, node: (DataDirectory) throws -> NodeAnswer, judgesFiles: Bool = true,
+    computesDigest: Bool = false, now: Instant
   ) throws -> (report: StatusReport, facts: StatusFacts, live: LiveFacts?) {
     try directory.requireHousehold()
-    var facts = try Household.guarded {
-      try StatusFacts.read(path: directory.replica, cryptography: OpenSSLCryptography(), now: now)
-    }
+    var facts = try StatusFacts.read(path: directory.replica, cryptography: OpenSSLCryptography(), now: now)
     if computesDigest && facts.digest == nil { facts.digest = computedDigest(directory) }
-    let said = try live(directory)
-    return (StatusJudge.report(facts, live: said, disk: DiskFacts(directory), now: now), facts, said)
+    let answer = try node(directory)
+    let files = judgesFiles ? OwnFiles.check(directory, device: facts.identity.device, now: now) : []
+    let report = StatusJudge.report(
+      facts, node: answer, disk: DiskFacts(directory), ownFiles: files, now: now)
+    return (report, facts, answer.facts)
   }
 
   /// The digest by reading every record; none where the replica cannot be opened, which status tells in other words.
@@ -208,14 +227,6 @@ package enum HouseholdStatus {
     } catch {
       return nil
     }
-  }
-
-  /// What the running node says; nil if none runs.
-  static func live(_ directory: DataDirectory) throws -> LiveFacts? {
-    guard let client = try ControlClient.connect(directory) else { return nil }
-    defer { client.hangUp() }
-    guard case .status(let live) = try client.ask(.status) else { return nil }
-    return live
   }
 
   /// Whether there is another active device in the household.

@@ -89,7 +89,11 @@ extension HouseholdStore {
 
   /// What the file and, if it runs, the node say, judged and as it is.
   func look() throws -> (report: StatusReport, facts: StatusFacts, live: LiveFacts?) {
-    try HouseholdStatus.look(directory, live: { _ in try node.facts() }, now: node.clock?.now ?? SystemClock.now)
+    try Household.guarded {
+      try HouseholdStatus.look(
+        directory, node: { _ in try node.facts() }, judgesFiles: node.clock == nil,
+        now: node.clock?.now ?? SystemClock.now)
+    }
   }
 
   /// Waits until every partner's device has confirmed everything written here until now.

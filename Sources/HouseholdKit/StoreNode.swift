@@ -6,8 +6,8 @@ internal import HouseholdTransport
 package protocol StoreNode: Sendable {
   /// The clock that edits are captured with; nil for the machine's.
   var clock: ClockedFileSystem? { get }
-  /// What only a running node knows; nil if none runs.
-  func facts() throws -> LiveFacts?
+  /// What only a running node knows.
+  func facts() throws -> NodeAnswer
   /// Says that something may have been written and is to be synced; false if no node runs.
   func look() throws -> Bool
   /// Lets the node work for a moment; false where nothing comes of waiting.
@@ -25,7 +25,7 @@ struct RunningNode: StoreNode {
   let directory: DataDirectory
 
   var clock: ClockedFileSystem? { nil }
-  func facts() throws -> LiveFacts? { try HouseholdStatus.live(directory) }
+  func facts() throws -> NodeAnswer { NodeAnswer.ask(directory) }
 
   func look() throws -> Bool {
     guard let client = try ControlClient.connect(directory) else { return false }
@@ -65,7 +65,7 @@ final class OwnNode: StoreNode, @unchecked Sendable {
   }
 
   var clock: ClockedFileSystem? { nil }
-  func facts() throws -> LiveFacts? { try running.facts() }
+  func facts() throws -> NodeAnswer { try running.facts() }
   func look() throws -> Bool { try running.look() }
   func pause() async throws -> Bool { try await running.pause() }
 

@@ -22,7 +22,10 @@ package struct ControlClient {
       unsafe Glibc.connect(descriptor, $0, $1)
     }
     guard result == 0 else {
+      // A node that takes no more connections is there, and stuck.
+      let isStuck = errno == EAGAIN
       close(descriptor)
+      if isStuck { throw silence }
       return nil
     }
     return ControlClient(descriptor: descriptor)

@@ -34,7 +34,11 @@ enum UnixSocket {
 final class ControlSocket: @unchecked Sendable {
   private let loop: EventLoop
   private let directory: DataDirectory
-  private let descriptor: Int32
+  private var descriptor: Int32 = -1
+  /// The socket's file, to notice that it is gone.
+  private var inode: ino_t = 0
+  /// How many looks in a row it was gone.
+  private var misses = 0
   private let answer: (ControlRequest) -> ControlResponse
   private var connections: [Int32: [UInt8]] = [:]
   private var isStopped = false
@@ -50,6 +54,10 @@ final class ControlSocket: @unchecked Sendable {
     self.loop = loop
     self.directory = directory
     self.answer = answer
+    try makeSocket()
+  }
+
+  private func makeSocket() throws {
     descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
     // A socket that an earlier node left when it was killed; the directory's lock says that none runs.
     unsafe unlink(directory.controlSocket)
@@ -59,11 +67,39 @@ final class ControlSocket: @unchecked Sendable {
     }
     umask(mask)
     guard descriptor >= 0, bound == 0, listen(descriptor, 16) == 0 else {
+      let number = errno
+      close(descriptor)
+      descriptor = -1
       throw NodeError(
-        .dataDirectory, "The control socket \(directory.controlSocket) cannot be made (errno \(errno)).",
+        .dataDirectory, "The control socket \(directory.controlSocket) cannot be made (errno \(number)).",
         remedy: "Put the data directory on a file system that has sockets.")
     }
+    inode = present ?? 0
     try loop.watchReading(descriptor) { [weak self] in self?.accept() }
+  }
+
+  /// The file at the socket's place.
+  private var present: ino_t? {
+    var facts = stat()
+    return unsafe lstat(directory.controlSocket, &facts) == 0 ? facts.st_ino : nil
+  }
+
+  /// Makes the socket anew once somebody has removed it; called about once a second, on the loop only.
+  ///
+  /// Not at the first look: whoever removes the whole directory would not get it empty.
+  func look() throws {
+    guard !isStopped, present != inode else {
+      misses = 0
+      return
+    }
+    misses += 1
+    guard misses > 1 else { return }
+    misses = 0
+    if descriptor >= 0 {
+      loop.unwatchReading(descriptor)
+      close(descriptor)
+    }
+    try makeSocket()
   }
 
   private func accept() {
@@ -160,8 +196,10 @@ final class ControlSocket: @unchecked Sendable {
     guard !isStopped else { return }
     isStopped = true
     for connection in connections.keys.sorted() { drop(connection) }
+    guard descriptor >= 0 else { return }
     loop.unwatchReading(descriptor)
     close(descriptor)
-    unsafe unlink(directory.controlSocket)
+    // Somebody else's, if the directory was moved away and another node is at its place.
+    if present == inode { unsafe unlink(directory.controlSocket) }
   }
 }

@@ -1,8 +1,8 @@
 internal import HouseholdRecords
 internal import HouseholdReplica
 
-/// What a node does now and then, so that a household does not grow with its years (D9): confirm what it has applied, write
-/// down which devices sleep, and that it is awake itself.
+/// What a node does now and then, so that a household does not grow with its years (D9): confirm what it has applied, forget
+/// what everyone has confirmed to be replaced, write down which devices sleep, and that it is awake itself.
 ///
 /// On the replica's thread. Nothing here is urgent, so whatever fails is told by status and tried again the next time.
 final class DailyRounds {
@@ -37,6 +37,7 @@ final class DailyRounds {
       guard ticks >= Self.firstTick, (ticks - Self.firstTick) % Self.pauseTicks == 0 else { return }
       try declareSleepers()
       if try replica.confirm(now: SystemClock.now) { driver.logChanged() }
+      try replica.forgetDisplaced()
     } catch {
       log.problem("a daily round failed", ["error": "\(error)"])
     }

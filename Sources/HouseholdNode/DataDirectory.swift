@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Glibc
+package import HouseholdReplica
 
 /// Where a device keeps its household: the files of the contract (1.2), and nothing else.
 package struct DataDirectory: Hashable, Sendable {
@@ -45,8 +46,15 @@ package struct DataDirectory: Hashable, Sendable {
   /// Whether there is a household here.
   package var hasHousehold: Bool { Self.exists(replica) }
 
+  /// What to say where the keys of a household are and its records are not; nil elsewhere.
+  package var lostReplica: ReplicaError? {
+    guard !hasHousehold, Self.exists(deviceKey) else { return nil }
+    return ReplicaError(.replicaMissing, "\(replica) is gone, and the keys of its household are still here.")
+  }
+
   /// Throws unless there is a household here.
   package func requireHousehold() throws {
+    if let loss = lostReplica { throw NodeError(.noHousehold, loss.message, remedy: loss.remedy) }
     guard hasHousehold else {
       throw NodeError(
         .noHousehold, "There is no household in \(path).",
@@ -193,8 +201,10 @@ package struct DataDirectory: Hashable, Sendable {
 /// Holds the data directory for one node: a second one is refused for as long as this lives.
 final class DirectoryLock {
   private let descriptor: Int32
+  private let path: String
 
   init(_ directory: DataDirectory) throws {
+    path = directory.path
     descriptor = unsafe open(directory.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else {
       throw NodeError(.dataDirectory, "\(directory.path) cannot be opened.", remedy: "Check its permissions.")
@@ -208,4 +218,25 @@ final class DirectoryLock {
   }
 
   deinit { close(descriptor) }
+
+  /// Where the directory is that is held.
+  enum Place {
+    /// Where it was.
+    case there
+    /// Moved away, or another one is in its place.
+    case elsewhere
+    /// It cannot come back.
+    case deleted
+  }
+
+  /// Where the directory is now.
+  var place: Place {
+    var held = stat()
+    var found = stat()
+    guard unsafe fstat(descriptor, &held) == 0, held.st_nlink > 0 else { return .deleted }
+    guard unsafe stat(path, &found) == 0, found.st_ino == held.st_ino, found.st_dev == held.st_dev else {
+      return .elsewhere
+    }
+    return .there
+  }
 }

@@ -21,6 +21,8 @@ final class Discovery: @unchecked Sendable {
   private var seconds = 0
   /// How many more beacons are looked at in this second.
   private var budget = Limits.beaconsPerSecond
+  /// For doctor.
+  private(set) var facts = LiveFacts.Search()
   /// Called when the network of this machine changed.
   var onNetworkChange: () -> Void = {}
 
@@ -35,6 +37,7 @@ final class Discovery: @unchecked Sendable {
     do {
       socket = try BeaconSocket(loop: driver.loop) { [weak self] datagram, host in self?.heard(datagram, from: host) }
     } catch {
+      facts.error = error.description
       driver.log.problem("other devices cannot be looked for in the local network", ["error": error.description])
     }
   }
@@ -87,6 +90,7 @@ final class Discovery: @unchecked Sendable {
     guard let key = discoveryKey(),
       let found = Beacon.read(datagram, of: missing, key: key, cryptography: OpenSSLCryptography())
     else { return }
+    facts.heard[found.device.description] = SystemClock.now.milliseconds
     keeper.found(found.device, at: SocketAddress(host: host, port: found.port))
   }
 

@@ -8,7 +8,8 @@ package final class EmbeddedNode: Sendable {
 
   /// Starts it; returns when it listens, or tries to again and again as its port is taken.
   package init(_ configuration: NodeConfiguration) throws {
-    let node = try Node(configuration) { _ in }
+    // An app goes on without its directory; the node takes nothing meanwhile, and goes on if it comes back.
+    let node = try Node(configuration, ready: { _ in }, ended: { _ in })
     self.node = node
     do {
       try Self.waiting { try await node.start() }

@@ -22,6 +22,8 @@ final class LinkKeeper: @unchecked Sendable {
     var dial: Dial?
     /// What is being dialled now.
     var dialling: [SocketAddress] = []
+    /// What came of the given addresses, as long as it is not known whose they are.
+    var tried: [PeerContact.TriedAddress] = []
   }
 
   private let driver: SyncDriver
@@ -108,8 +110,13 @@ final class LinkKeeper: @unchecked Sendable {
     targets[index].dialling = []
     let found = outcome.link?.identity?.peer?.device
     if let found, device == nil, found != driver.replica.identity.device { adopt(found, at: index) }
-    guard let device = device ?? found else { return }
     let now = SystemClock.now.milliseconds
+    guard let device = device ?? found else {
+      targets[index].tried = outcome.attempts.prefix(Limits.addressesPerDevice).map {
+        PeerContact.TriedAddress(address: $0.address.description, lastTried: now, error: $0.error)
+      }
+      return
+    }
     driver.change(device) { contact in
       for attempt in outcome.attempts {
         let text = attempt.address.description
@@ -122,6 +129,9 @@ final class LinkKeeper: @unchecked Sendable {
       if outcome.link == nil, let error = outcome.attempts.last?.error { contact.lastError = error }
     }
   }
+
+  /// Given addresses at which no device of the household was ever met, with what came of trying them.
+  var unanswered: [PeerContact.TriedAddress] { targets.filter { $0.device == nil }.flatMap(\.tried) }
 
   /// A given address has answered: from now on it belongs to that device.
   private func adopt(_ device: DeviceID, at index: Int) {

@@ -1,3 +1,6 @@
+internal import HouseholdSync
+internal import HouseholdTransport
+
 /// What only the running node knows, as it tells it over the control socket.
 package struct LiveFacts: Codable, Hashable, Sendable {
   package var pid: Int32
@@ -10,12 +13,25 @@ package struct LiveFacts: Codable, Hashable, Sendable {
   package var listenError: String?
   /// What the store said when it failed last, until it works again.
   package var storeError: StoreError?
+  /// Addresses that were given and at which no device of the household was met; nil if the node does not tell.
+  package var unanswered: [PeerContact.TriedAddress]?
+  /// The search in the local network; nil where it is switched off.
+  package var search: Search?
   /// By the device's id in hexadecimal digits.
   package var peers: [String: Peer]
 
+  /// What became of looking for devices in the local network.
+  package struct Search: Codable, Hashable, Sendable {
+    /// Why it is not possible.
+    package var error: String?
+    /// When a device that was missing was heard last, in milliseconds since 1970, by its id.
+    package var heard: [String: Int64] = [:]
+  }
+
   package init(
     pid: Int32, startedAt: Int64, listening: [String], version: String, listenError: String? = nil,
-    storeError: StoreError? = nil, peers: [String: Peer]
+    storeError: StoreError? = nil,
+    unanswered: [PeerContact.TriedAddress]? = nil, search: Search? = nil, peers: [String: Peer]
   ) {
     self.pid = pid
     self.startedAt = startedAt
@@ -23,6 +39,8 @@ package struct LiveFacts: Codable, Hashable, Sendable {
     self.version = version
     self.listenError = listenError
     self.storeError = storeError
+    self.unanswered = unanswered
+    self.search = search
     self.peers = peers
   }
 
@@ -92,6 +110,8 @@ package struct PeerContact: Codable, Hashable, Sendable {
   package var rejectedThere: Bool?
   /// Whether it has heard that this device left: then there is nothing more to tell.
   package var knowsEnd: Bool?
+  /// Whether its store did not take what we sent, until a sync is completed.
+  package var storeFailedThere: Bool?
   /// The last thing that went wrong, until a sync is completed.
   package var lastError: String?
 
@@ -108,6 +128,30 @@ package struct PeerContact: Codable, Hashable, Sendable {
       self.address = address
       self.lastTried = lastTried
       self.error = error
+    }
+  }
+
+  /// A sync was completed: what went wrong before is over.
+  mutating func synced() {
+    lastError = nil
+    storeFailedThere = nil
+  }
+
+  /// A session ended with this goodbye.
+  mutating func took(_ goodbye: Goodbye, byPeer: Bool) {
+    if goodbye.code == .storeFailed && byPeer {
+      storeFailedThere = true
+      lastError = "Its store failed; it will be tried again."
+    } else if goodbye.code != .shuttingDown {
+      lastError = goodbye.sentence
+    }
+  }
+
+  /// A link ended; that somebody closed it tells nothing beside what was said before.
+  mutating func ended(_ reason: LinkCloseReason) {
+    switch reason {
+    case .closedHere, .closedByPeer: lastError = lastError ?? reason.description
+    default: lastError = reason.description
     }
   }
 

@@ -67,14 +67,22 @@ package final class Node: @unchecked Sendable {
   private var isStopped = false
   /// Called on the work thread once the node listens, with `HOST:PORT`.
   private let ready: @Sendable (String) -> Void
+  /// Called on the work thread, once or again, when the node cannot go on; whoever runs it then stops it.
+  private let ended: @Sendable (NodeError) -> Void
+  private var places: PlaceKeeper
 
   /// Opens everything; nothing is listened to or dialled before `start`.
-  package init(_ configuration: NodeConfiguration, ready: @escaping @Sendable (String) -> Void) throws {
+  package init(
+    _ configuration: NodeConfiguration, ready: @escaping @Sendable (String) -> Void,
+    ended: @escaping @Sendable (NodeError) -> Void
+  ) throws {
     self.configuration = configuration
     self.ready = ready
+    self.ended = ended
     try configuration.directory.requireHousehold()
     try DiskFacts(configuration.directory).requireWritable(configuration.directory)
     lock = try DirectoryLock(configuration.directory)
+    places = PlaceKeeper(lock, log: configuration.log)
     try configuration.directory.removeJoiningMark()
     try configuration.directory.keepPrivate()
     let keys = try NodeKeys(configuration.directory)
@@ -245,6 +253,7 @@ package final class Node: @unchecked Sendable {
       self.recurring.tick()
       self.rounds.tick()
       self.showState()
+      if let end = self.places.look(self.replica, self.control, now: EventLoop.now) { self.ended(end) }
       self.everySecond()
     }
   }
@@ -331,6 +340,7 @@ package final class Node: @unchecked Sendable {
     LiveFacts(
       pid: getpid(), startedAt: startedAt.milliseconds,
       listening: listener.map { [$0.address.description] } ?? [], version: configuration.version,
-      listenError: listenError, storeError: driver.storeError, peers: try driver.livePeers())
+      listenError: listenError, storeError: driver.storeError, unanswered: keeper.unanswered, search: discovery?.facts,
+      peers: try driver.livePeers())
   }
 }

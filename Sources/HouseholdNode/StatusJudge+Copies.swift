@@ -39,10 +39,10 @@ extension StatusJudge {
   }
 
   /// Says what does not worsen the verdict.
-  private mutating func inform(_ code: String, subject: String, _ summary: String) {
+  mutating func inform(
+    _ code: String, subject: String, _ summary: String, remedy: String = "Nothing needs to be done."
+  ) {
     findings.append(
-      StatusReport.Finding(
-        code: code, severity: Self.information, subject: subject, summary: summary,
-        remedy: "Nothing needs to be done."))
+      StatusReport.Finding(code: code, severity: Self.information, subject: subject, summary: summary, remedy: remedy))
   }
 }

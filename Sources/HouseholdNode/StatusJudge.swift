@@ -5,9 +5,11 @@ package import HouseholdReplica
 /// Judges sync health from what the file says and what the running node says; pure, so that it can be tested.
 package struct StatusJudge {
   let facts: StatusFacts
+  let node: NodeAnswer
   let live: LiveFacts?
   let now: Instant
-  private let disk: DiskFacts
+  let disk: DiskFacts
+  let ownFiles: [DoctorCheck]
   var findings: [StatusReport.Finding] = []
 
   /// How long a partner may be away before it needs attention, in milliseconds: three days.
@@ -17,16 +19,22 @@ package struct StatusJudge {
 
   /// The report of now.
   ///
-  /// - Parameter live: what the node says; nil if none runs.
-  package static func report(_ facts: StatusFacts, live: LiveFacts?, disk: DiskFacts, now: Instant) -> StatusReport {
-    var judge = StatusJudge(facts: facts, live: live, disk: disk, now: now)
+  /// - Parameters:
+  ///   - node: what the node says.
+  ///   - ownFiles: what was found of keys, certificates and permissions.
+  package static func report(
+    _ facts: StatusFacts, node: NodeAnswer, disk: DiskFacts, ownFiles: [DoctorCheck], now: Instant
+  ) -> StatusReport {
+    var judge = StatusJudge(facts: facts, node: node, disk: disk, ownFiles: ownFiles, now: now)
     return judge.report()
   }
 
-  private init(facts: StatusFacts, live: LiveFacts?, disk: DiskFacts, now: Instant) {
+  private init(facts: StatusFacts, node: NodeAnswer, disk: DiskFacts, ownFiles: [DoctorCheck], now: Instant) {
     self.disk = disk
+    self.ownFiles = ownFiles
     self.facts = facts
-    self.live = live
+    self.node = node
+    live = node.facts
     self.now = now
   }
 
@@ -44,6 +52,7 @@ package struct StatusJudge {
     // Of equally bad findings the first one is the reason: why nothing moves comes before what has not moved.
     judgeMembership()
     judgeDisk()
+    judgeOwnFiles()
     judgeNode()
     for peer in peers { judge(peer) }
     judgeChanges(unacknowledged: unacknowledged)
@@ -65,9 +74,7 @@ package struct StatusJudge {
       device: StatusReport.Device(
         id: facts.identity.device.description, name: own?.name ?? "", member: member?.name ?? "",
         role: member?.role.rawValue ?? ""),
-      node: StatusReport.Node(
-        running: live != nil, pid: live?.pid, startedAt: live.map { Instant(milliseconds: $0.startedAt).rfc3339 },
-        listening: live?.listening ?? [], version: live?.version),
+      node: StatusReport.Node(node),
       records: StatusReport.Records(
         total: facts.recordCounts.reduce(0) { $0 + $1.count },
         byType: Dictionary(uniqueKeysWithValues: facts.recordCounts.map { ($0.type, $0.count) })),
@@ -137,44 +144,6 @@ package struct StatusJudge {
         "attention", .degraded, subject: "\(twin.type) \(twin.id)",
         "A \(twin.type) that somebody sees was joined with one that is hidden: \(twin.id).",
         remedy: "Show it again (household put \(twin.type) \(twin.id) hidden=0), or hide it once more.")
-    }
-  }
-
-  /// What the disk itself says, with or without a node that has met it.
-  private mutating func judgeDisk() {
-    if disk.isReadOnly {
-      add(
-        "readOnlyFileSystem", .broken, "The data directory is on a read-only file system: nothing can be stored.",
-        remedy: "Make it writable again; it goes on by itself.")
-    } else if disk.isFull {
-      add(
-        "diskFull", .broken, "The disk is full: nothing can be stored.",
-        remedy: "Free some space; it goes on by itself.")
-    }
-  }
-
-  private mutating func judgeNode() {
-    if facts.isOff { return }
-    guard let live else {
-      add(
-        "nodeNotRunning", .broken, "No node is running here, so nothing is exchanged.",
-        remedy: "Start it: household node")
-      return
-    }
-    if let error = live.listenError {
-      add(
-        "portInUse", .broken, "The node cannot be reached by others: \(error)",
-        remedy: "Stop the other program, or start the node with another --listen.")
-    }
-    guard let error = live.storeError else { return }
-    switch error.code {
-    case "diskFull" where disk.isFull, "readOnlyFileSystem" where disk.isReadOnly: break
-    case "databaseLocked":
-      add("databaseLocked", .degraded, error.message, remedy: "Close the program that holds the replica locked.")
-    case "diskFull": add("diskFull", .broken, error.message, remedy: "Free some space; it goes on by itself.")
-    case "readOnlyFileSystem":
-      add("readOnlyFileSystem", .broken, error.message, remedy: "Make the data directory writable again.")
-    case let code: add(code, .broken, error.message, remedy: "See the node's log.")
     }
   }
 
@@ -293,7 +262,13 @@ package struct StatusJudge {
         "\(who) holds back changes of this device that delete many records, until somebody there decides.",
         remedy: "Ask them to look at it: household held.")
     }
-    if contact.rejectedThere == true {
+    if contact.storeFailedThere == true {
+      add(
+        "storeFailedThere", .pending, subject: who, "\(who) cannot store what it gets from here.",
+        remedy: "Ask them to look at it: household status, on that device.")
+    }
+    // What is known to be rejected here too is told with its own next step.
+    if contact.rejectedThere == true, facts.rejectedOwn == 0 {
       add(
         "rejectedThere", .degraded, subject: who, "\(who) refuses changes of this device.",
         remedy: "Ask an owner which role this device has: household members.")
@@ -337,7 +312,7 @@ package struct StatusJudge {
     if let offset = peer.clockOffsetMs, abs(offset) >= Self.skewMilliseconds {
       add(
         "clockSkew", .degraded, subject: who,
-        "The clock of \(who) is \(abs(offset) / 60_000) minutes \(offset > 0 ? "ahead of" : "behind") ours.",
+        "The clock of \(who) is \(ClockCheck.span(offset)) \(offset > 0 ? "ahead of" : "behind") ours.",
         remedy: "Set the clock of the device that is wrong.")
     }
     judgeWithheld(contact(of: peer), who)

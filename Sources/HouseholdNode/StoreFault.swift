@@ -9,6 +9,7 @@ extension ReplicaError {
     case .readOnlyFileSystem: "Make the data directory writable, and try again."
     case .corrupt: "Keep the file, and restore it from a copy or pair this device again."
     case .inputOutput: "Check the disk, and the permissions of the data directory."
+    case .replicaMissing: "Put replica.sqlite back from where it went or from a copy, or pair this device again."
     case .notAReplica: "Name the right --data-dir, restore replica.sqlite from a copy, or pair this device again."
     case .badValue: "Correct the value, and try again."
     case .notFound: "Check the words, and the data directory."

@@ -86,7 +86,7 @@ final class SyncDriver: @unchecked Sendable {
     handle(.linkClosed(number))
     guard let device else { return }
     if !isConnected(device) {
-      change(device) { $0.lastError = reason.description }
+      change(device) { $0.ended(reason) }
       remember(device, completedSync: false)
     }
     log.note("link closed", ["peer": short(device), "reason": reason.description])
@@ -160,7 +160,7 @@ final class SyncDriver: @unchecked Sendable {
       switch try replica.refreshDigest(rows: Self.digestSliceRows) {
       case .sealed: handle(.localChanges)
       case .more: _ = loop.schedule(afterMilliseconds: 1) { [self] in computeDigest() }
-      case .over: break
+      case .over: handle(.digestComputed)
       }
     } catch {
       storeFailed(error)
@@ -171,7 +171,7 @@ final class SyncDriver: @unchecked Sendable {
 
   private func handle(_ event: Event) {
     guard !isStopped else { return }
-    if event != .tick { quietSeconds = 0 }
+    if event != .tick && event != .digestComputed { quietSeconds = 0 }
     let effects = engine.handle(event, store: replica, wall: SystemClock.now, tick: EventLoop.now)
     do {
       // Before what was sealed can leave.
@@ -218,9 +218,10 @@ final class SyncDriver: @unchecked Sendable {
       } catch {
         storeFailed(error)
       }
-      change(device) { $0.lastError = nil }
+      change(device) { $0.synced() }
       remember(device, completedSync: true)
-    case .acknowledged(let device): diverged.remove(device)
+    case .acknowledged: break
+    case .agreed(let device): diverged.remove(device)
     case .received(let count, let device): change(device) { $0.changesReceived += UInt64(count) }
     case .sent(let count, let device): change(device) { $0.changesSent += UInt64(count) }
     case .snapshotAdopted(let device): log.note("snapshot adopted", ["peer": short(device)])
@@ -242,14 +243,14 @@ final class SyncDriver: @unchecked Sendable {
     case .storeFailed(let text):
       log.problem("the store failed", ["error": text])
       // The engine knows the store's errors only as texts; the store knows what it was.
-      health.failed(replica.lastFault ?? ReplicaError(.other, text), now: EventLoop.now)
+      health.failed(replica.fault(saying: text), now: EventLoop.now)
     case .violation(let device, let violation):
       change(device) { $0.lastError = violation.sentence }
       log.problem("a peer broke a rule", ["peer": short(device), "violation": violation.description])
     case .removedHere: log.problem("this device belongs to the household no longer", [:])
     case .closed(_, let device, let goodbye, let byPeer):
       guard goodbye.code != .duplicate, goodbye.code != .branches else { return }
-      if goodbye.code != .shuttingDown { change(device) { $0.lastError = goodbye.sentence } }
+      change(device) { $0.took(goodbye, byPeer: byPeer) }
       log.note("session ended", ["peer": short(device), "byPeer": "\(byPeer)", "reason": goodbye.sentence])
     }
   }
@@ -288,6 +289,7 @@ final class SyncDriver: @unchecked Sendable {
   private func probeStore() {
     guard health.isProbeDue(now: EventLoop.now) else { return }
     do {
+      replica.readAnew()
       _ = try replica.addMembership([])
       storeWorks()
     } catch {

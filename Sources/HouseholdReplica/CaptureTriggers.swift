@@ -37,13 +37,23 @@ enum CaptureTriggers {
         \(columns) VALUES (\(number), NEW.id, 1, 0, \(now), NULL);
       END
       """
+    // The row in whose place another one is put: `UPDATE OR REPLACE` takes it away without another word.
+    let displace = """
+      CREATE TRIGGER \(name(type, "displace")) BEFORE UPDATE OF id ON \(table)
+      WHEN OLD.id <> NEW.id AND EXISTS (SELECT 1 FROM \(table) WHERE id = NEW.id) BEGIN
+        \(columns) SELECT \(number), NEW.id, 0, 0, \(now), \(image(of: type, row: "old")) FROM \(table) AS old
+        WHERE old.id = NEW.id;
+      END
+      """
     let delete = """
       CREATE TRIGGER \(name(type, "delete")) AFTER DELETE ON \(table) BEGIN
         \(columns) VALUES (\(number), OLD.id, 3, 0, \(now), \(image(of: type, row: "OLD")));
       END
       """
-    let drops = ["insert", "replace", "update", "move", "delete"].map { "DROP TRIGGER IF EXISTS \(name(type, $0))" }
-    return drops + [insert, replace, update, move, delete]
+    let drops = ["insert", "replace", "update", "displace", "move", "delete"].map {
+      "DROP TRIGGER IF EXISTS \(name(type, $0))"
+    }
+    return drops + [insert, replace, update, displace, move, delete]
   }
 
   private static func name(_ type: RecordType, _ event: String) -> String {

@@ -186,6 +186,14 @@ internal import HouseholdRecords
   /// Gives back what a large piece of work took: a node is idle most of the time, and its memory is others' then.
   func releaseMemory() { unsafe household_sqlite_release_memory(handle) }
 
+  /// Whether the file was moved away, deleted or replaced since it was opened: what is written then is in no file that
+  /// anybody would find. A file system that cannot tell says no.
+  var hasMoved: Bool {
+    var moved: Int32 = 0
+    let code = unsafe sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved)
+    return code == SQLITE_OK && moved != 0
+  }
+
   /// Switches triggers on this connection: off on the engine's own, so that what sync writes is never captured.
   func setTriggers(_ on: Bool) throws {
     let code = unsafe household_sqlite_set_triggers(handle, on ? 1 : 0)

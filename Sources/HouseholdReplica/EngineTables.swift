@@ -1,13 +1,13 @@
 /// The engine's own tables, each with what a row means. A released migration is never edited; a change is a new one.
 enum EngineTables {
   /// The version of the file's layout, kept in `PRAGMA user_version`.
-  static let version: Int64 = 1
+  static let version: Int64 = 2
 
   /// Marks the file as a household replica, kept in `PRAGMA application_id` ("HHLD").
   static let applicationID: Int64 = 0x4848_4C44
 
   /// The migrations in order; number n takes a file of version n to n + 1.
-  static let migrations = [first]
+  static let migrations = [first, second]
 
   private static let first = """
     -- One fact about this replica under its name: who we are, which schema is in place, the last stamp.
@@ -305,5 +305,23 @@ enum EngineTables {
       WHERE o.shown = 1;
 
     PRAGMA user_version = 1;
+    """
+
+  private static let second = """
+    -- A write of one cell of a record that another write has taken the place of, kept until every active device has
+    -- confirmed that other one: it may turn out not to count. `writer` is the position of the changeset that wrote it,
+    -- `displacer` that of the first one which displaced it; `content` is its value (see DisplacedContent).
+    CREATE TABLE sync_displaced(
+      type INTEGER NOT NULL,
+      id TEXT NOT NULL,
+      cell TEXT NOT NULL,
+      writer INTEGER NOT NULL,
+      life INTEGER NOT NULL,
+      displacer INTEGER NOT NULL,
+      content BLOB NOT NULL,
+      PRIMARY KEY(type, id, cell, writer, life)
+    ) STRICT, WITHOUT ROWID;
+
+    PRAGMA user_version = 2;
     """
 }

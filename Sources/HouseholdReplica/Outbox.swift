@@ -166,8 +166,8 @@ struct FoldedEdit {
           if !wasDeleted { replacedImage = replacedImage ?? image }
         } else {
           wasInserted = true
-          // The row that was there vanished without a trigger (`UPDATE OR REPLACE` of another row's id): the new one
-          // stands in its place, so every field was written.
+          // The row that was there vanished without a trigger (`UPDATE OR REPLACE` of another row's id, in a file whose
+          // triggers took no image of it): the new one stands in its place, so every field was written.
           if isThereAfter && !wasDeleted { changed = .max }
         }
         isThereAfter = true

@@ -202,6 +202,7 @@ extension Replica {
         try merge(stored, shown: shown, id: row.id, type: number, table: table)
       }
     }
+    try adoptDisplaced(page, known: known, numbers: numbers)
   }
 
   /// Where the fields of a table are on a page that was made before the schema grew; nil if they are the same.
@@ -235,9 +236,9 @@ extension Replica {
     guard let ours = try StoredRecord.read(type: type, id: id, on: connection) else { return }
     let row = ours.isAlive ? try table?.row(id, on: connection) : nil
     var state = try CellVersions.decode(ours, row: row, table: table, names: self)
-    try state.merge(try CellVersions.decode(theirs, row: shown, table: table, names: self), coverage: self)
-    try store(
-      state, of: RecordPlace(type: type, id: id), table: table, shownBefore: row, earlierFlags: ours.flags)
+    let place = RecordPlace(type: type, id: id)
+    try merge(CellVersions.decode(theirs, row: shown, table: table, names: self), into: &state, of: place)
+    try store(state, of: place, table: table, shownBefore: row, earlierFlags: ours.flags)
   }
 }
 

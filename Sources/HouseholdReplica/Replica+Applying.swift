@@ -47,15 +47,16 @@ extension Replica {
     let stored = try StoredRecord.read(type: type, id: operation.id, on: connection)
     let row = try stored.flatMap { $0.isAlive ? try table?.row(operation.id, on: connection) : nil }
     var state = try stored.map { try CellVersions.decode($0, row: row, table: table, names: self) } ?? RecordState()
+    let place = RecordPlace(type: type, id: operation.id)
     try noteChanges(of: operation, fields: fields, type: type, table: table, before: state, header: header)
     for (cell, write) in operation.writes(
       name: header.name, stamp: header.stamp, fields: fields, type: table?.type,
       isByOwner: table?.prefersOwners == true && isByOwner(header))
     {
-      try state.merge(write, cell: cell, coverage: self)
+      try merge(write, cell: cell, into: &state, of: place)
     }
     try store(
-      state, of: RecordPlace(type: type, id: operation.id), table: table, shownBefore: row,
+      state, of: place, table: table, shownBefore: row,
       earlierFlags: stored?.flags ?? 0)
   }
 

@@ -123,9 +123,16 @@ extension Replica {
       try approve(hash)
       _ = try applyReady()
       try sealApproval(of: hash, now: now)
-      for key in deleted where try state(of: key)?.isAlive == false { try bringBack(key, now: now) }
+      for key in deleted where try isGone(key) { try bringBack(key, now: now) }
     }
     return !decisions.isEmpty
+  }
+
+  /// Whether the record is dead and does not show; a row of a set shows where another set has it, too.
+  private func isGone(_ key: RecordKey) throws -> Bool {
+    guard try state(of: key)?.isAlive == false else { return false }
+    let table = registry.known(key.type).flatMap { registry[$0] }
+    return try table?.row(key.id, on: connection) == nil
   }
 
   /// The changesets that are applied together with a held one; nil if it is not held.

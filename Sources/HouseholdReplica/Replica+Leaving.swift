@@ -98,6 +98,8 @@ extension Replica {
       "UPDATE sync_changeset SET body = NULL, state = 1 WHERE \(others)", member, .integer(choice == .none ? 1 : 0))
     try connection.run("UPDATE sync_replica SET base = received")
     try connection.run("DELETE FROM sync_snapshot_page")
+    // What these records were counts for nobody but this device from now on.
+    try connection.run("DELETE FROM sync_displaced")
     replicas = try ReplicaTable(connection)
     digestCache = nil
   }

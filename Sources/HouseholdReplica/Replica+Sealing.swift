@@ -76,6 +76,15 @@ extension Replica {
       let editedAt = Instant(milliseconds: run.editedAt)
       try seal(run.before, into: &sealed, editedAt: editedAt, continues: !run.rest.isEmpty || goesOn, now: now)
       try seal(run.rest, into: &sealed, editedAt: editedAt, continues: goesOn, now: now)
+      // A later run finds the row with values that nobody ever sealed; what it displaces are those from before.
+      for item in run.passedOver where sealed[item.place] == nil {
+        guard let stored = try StoredRecord.read(type: item.place.type, id: item.place.id, on: connection) else {
+          continue
+        }
+        sealed.keep(
+          try CellVersions.decode(stored, row: item.row, table: item.table, names: self), of: item.place,
+          table: item.table)
+      }
     }
     try show(sealed, sealedThrough: chunk.last?.number ?? 0, touched: touched)
   }
@@ -260,7 +269,7 @@ extension Replica {
       name: header.name, stamp: header.stamp, fields: edit.fields, type: type,
       isByOwner: edit.table.prefersOwners && isByOwner(header))
     {
-      try state.merge(write, cell: cell, coverage: self)
+      try merge(write, cell: cell, into: &state, of: place)
     }
     sealed.keep(state, of: place, table: edit.table)
   }

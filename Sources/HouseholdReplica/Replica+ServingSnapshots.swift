@@ -59,6 +59,7 @@ extension Replica {
       servedSnapshots[id]?.uses += 1
       return servedSnapshots[id]?.offer
     }
+    try forgetDisplaced()
     let reader = try Connection(path: path, mode: .readOnly)
     try readSealedState(with: reader)
     // What is received and not applied is not in the snapshot: the log goes on before it.
@@ -122,11 +123,13 @@ extension Replica {
     if cursor.isEmpty {
       let content = try snapshotHeader(served.offer)
       return SnapshotPage(
-        cursor: Self.cursor(type: "", id: ""), isLast: false,
+        cursor: SnapshotCursor.record(type: "", id: "").bytes, isLast: false,
         content: Compression.pack(SnapshotEncoding.encode(.header(content))))
     }
-    let (type, id) = try Self.place(cursor)
-    return try rowsPage(served, afterType: type, id: id)
+    switch try SnapshotCursor(bytes: cursor) {
+    case .record(let type, let id): return try rowsPage(served, afterType: type, id: id)
+    case .displaced(let last): return try displacedPage(served, after: last)
+    }
   }
 
   private func snapshotHeader(_ offer: SnapshotOffer) throws -> SnapshotHeader {
@@ -164,29 +167,18 @@ extension Replica {
     return found.reversed()
   }
 
-  private static func cursor(type: String, id: String) -> [UInt8] {
-    var writer = ByteWriter()
-    writer.text(type)
-    writer.text(id)
-    return writer.bytes
-  }
-
-  private static func place(_ cursor: [UInt8]) throws -> (type: String, id: String) {
-    var reader = ByteReader(cursor)
-    do {
-      return (try reader.text(limit: Limits.nameBytes), try reader.text(limit: Limits.idBytes))
-    } catch {
-      throw Violation(error, in: "a snapshot cursor")
-    }
-  }
-
-  private func rowsPage(_ served: ServedSnapshot, afterType: String, id: String) throws -> SnapshotPage {
-    let headers = PageHeaders { [self] name in
+  /// The headers of a new page.
+  func pageHeaders() -> PageHeaders {
+    PageHeaders { [self] name in
       guard let header = try log.header(of: name, replicas: replicas) else {
         throw ReplicaError(.corrupt, "The changeset \(name) wrote a record and is not known here.")
       }
       return header
     }
+  }
+
+  private func rowsPage(_ served: ServedSnapshot, afterType: String, id: String) throws -> SnapshotPage {
+    let headers = pageHeaders()
     var page = SnapshotRows(headers: [], shapes: [], rows: [])
     var size = 0
     var last = (type: afterType, id: id)
@@ -201,7 +193,7 @@ extension Replica {
       defer { statement.reset() }
       while try statement.step() {
         if size >= Limits.batchTargetBytes {
-          return finish(&page, headers, cursor: Self.cursor(type: last.type, id: last.id), isLast: false)
+          return finish(&page, headers, cursor: .record(type: last.type, id: last.id), isLast: false)
         }
         let row = try snapshotRow(statement, table: table, shape: shape, headers: headers)
         size += row.row.reduce(row.id.utf8.count + (row.cells?.count ?? 0) + 12) { $0 + $1.byteCount }
@@ -209,18 +201,21 @@ extension Replica {
         page.rows.append(row)
       }
     }
-    return finish(&page, headers, cursor: Self.cursor(type: last.type, id: last.id), isLast: true)
+    if try hasDisplaced(served.reader) {
+      return finish(&page, headers, cursor: .displaced(nil), isLast: false)
+    }
+    return finish(&page, headers, cursor: .record(type: last.type, id: last.id), isLast: true)
   }
 
-  private func finish(
-    _ page: inout SnapshotRows, _ headers: PageHeaders, cursor: [UInt8], isLast: Bool
+  func finish(
+    _ page: inout SnapshotRows, _ headers: PageHeaders, cursor: SnapshotCursor, isLast: Bool
   ) -> SnapshotPage {
     page.headers = headers.list
     return SnapshotPage(
-      cursor: cursor, isLast: isLast, content: Compression.pack(SnapshotEncoding.encode(.rows(page))))
+      cursor: cursor.bytes, isLast: isLast, content: Compression.pack(SnapshotEncoding.encode(.rows(page))))
   }
 
-  private func registryNames(in reader: Connection) throws -> [(name: String, number: Int64)] {
+  func registryNames(in reader: Connection) throws -> [(name: String, number: Int64)] {
     let statement = try reader.statement("SELECT name, number FROM sync_type ORDER BY name")
     defer { statement.reset() }
     var names: [(name: String, number: Int64)] = []

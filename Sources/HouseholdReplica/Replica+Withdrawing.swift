@@ -10,12 +10,8 @@ struct Withdrawn {
   var isUnread = false
 }
 
-/// Withdrawing: writes are taken out of the records and the maximal ones computed anew from the log, as if they had
-/// never come (D3, D5).
-///
-/// What a snapshot brought is known by its maximal writes only: what those had displaced before is not here. Where a
-/// cutoff reaches so far back, the device fetches a snapshot from a peer besides (see ``Replica/forget(_:)``). What came
-/// by snapshot and was displaced since by a write that is withdrawn now does not come back: a known gap.
+/// Withdrawing: writes are taken out of the records and the maximal ones computed anew from what was displaced and from
+/// the log, as if they had never come (D3, D5).
 extension Replica {
   /// How many records are computed anew in one reading of the log: a bound on memory.
   private static let recordsAtOnce = 20_000
@@ -47,7 +43,9 @@ extension Replica {
 
   /// Takes the writes out of the records, the history and the list of conflicts.
   func withdraw(_ out: Withdrawn) throws {
-    let places = (out.isUnread ? out.places.union(try placesWritten(by: out)) : out.places).sorted()
+    let places =
+      (out.isUnread ? out.places.union(try placesWritten(by: out)).union(try placesDisplaced(by: out)) : out.places)
+      .sorted()
     let positions = "[" + out.positions.map(String.init).joined(separator: ",") + "]"
     try connection.run(
       "DELETE FROM sync_change WHERE position IN (SELECT value FROM json_each(?))", .text(positions))
@@ -83,14 +81,21 @@ extension Replica {
 
   private func recompute(_ places: [RecordPlace], without names: Set<ChangesetName>) throws {
     var states: [RecordPlace: RecordState] = [:]
+    var displaced: [RecordPlace: [DisplacedWrite]] = [:]
     for place in places {
-      var state = try state(of: place) ?? RecordState()
-      for cell in state.cells.keys { state.cells[cell]?.removeAll { names.contains($0.name) } }
-      state.cells = state.cells.filter { !$0.value.isEmpty }
-      states[place] = state
+      states[place] = RecordState()
+      displaced[place] = try takeDisplaced(of: place).filter { !names.contains($0.write.name) }
     }
+    // What was displaced is kept again, because of what displaced it first: so in the order in which all of it came.
     try mergeLog(into: &states)
-    for place in places { try show(states[place] ?? RecordState(), of: place) }
+    for place in places {
+      var state = states[place] ?? RecordState()
+      for kept in displaced[place] ?? [] { try merge(kept.write, cell: kept.cell, into: &state, of: place) }
+      var known = try self.state(of: place) ?? RecordState()
+      for cell in known.cells.keys { known.cells[cell]?.removeAll { names.contains($0.name) } }
+      try merge(known, into: &state, of: place)
+      try show(state, of: place)
+    }
   }
 
   /// Merges everything that the log holds of these records; what is in them already changes nothing.
@@ -115,7 +120,7 @@ extension Replica {
           name: header.name, stamp: header.stamp, fields: fields, type: registry[number]?.type,
           isByOwner: registry[number]?.prefersOwners == true && isByOwner(header))
         {
-          try state.merge(write, cell: cell, coverage: self)
+          try merge(write, cell: cell, into: &state, of: place)
         }
         states[place] = state
       }
@@ -170,7 +175,8 @@ extension Replica {
   // MARK: A cutoff inside the base
 
   /// Lets go of a replica's changesets after its limit that came by snapshot: their contents are not here, and those
-  /// who have them bring them if they should count again. A fresh snapshot brings what they had displaced.
+  /// who have them bring them if they should count again. A fresh snapshot brings the headers that others' changesets
+  /// name.
   func forget(_ entry: ReplicaTable.Entry) throws {
     let limit = max(entry.fork, admission.limits[entry.id] ?? .max)
     try connection.run(

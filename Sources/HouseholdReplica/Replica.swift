@@ -54,7 +54,7 @@ package final class Replica {
   /// Where new replica ids come from.
   package var random: any RandomNumberGenerator = SystemRandomNumberGenerator()
   /// What went wrong last with the file, for status.
-  package private(set) var lastFault: ReplicaError?
+  private var lastFault: ReplicaError?
 
   /// Opens the replica in this file.
   ///
@@ -154,6 +154,17 @@ package final class Replica {
     connection.close()
   }
 
+  /// The fault that was told with this text.
+  package func fault(saying text: String) -> ReplicaError {
+    lastFault.flatMap { $0.description == text ? $0 : nil } ?? ReplicaError(.other, text)
+  }
+
+  /// Forgets what was read of the file: a page that was damaged when it was read may be whole by now.
+  package func readAnew() { connection.releaseMemory() }
+
+  /// Whether the file is where it was opened.
+  package var isInPlace: Bool { !connection.hasMoved }
+
   /// The device's key.
   func requireSigner() throws -> any DeviceSigner {
     guard let signer else { throw ReplicaError(.other, "This device's key is not there, so nothing can be sealed.") }
@@ -179,7 +190,14 @@ package final class Replica {
   ///
   /// It is put back and not read anew: a disk that does not write may not read either, and then the memory would count
   /// what no file holds, and peers would be told.
+  ///
+  /// Nothing is written into a file that is not in its place any more: it would be acknowledged, and nobody would find it.
   func write<Result>(_ body: () throws -> Result) throws -> Result {
+    guard isInPlace else {
+      let fault = ReplicaError(.replicaMissing, "The replica's file was moved away, deleted or replaced.")
+      lastFault = fault
+      throw fault
+    }
     try setDirectAdoptionAside()
     let before = remembered
     do {

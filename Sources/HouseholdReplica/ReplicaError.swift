@@ -12,6 +12,8 @@ package struct ReplicaError: Error, Hashable, Sendable, CustomStringConvertible 
     case corrupt
     /// The disk does not read or write.
     case inputOutput
+    /// The file is not in its place.
+    case replicaMissing
     /// The file is no replica, or one of a newer version.
     case notAReplica
     /// A writer's value is not allowed.

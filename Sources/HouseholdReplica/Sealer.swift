@@ -32,6 +32,8 @@ struct EditReader {
     var editedAt: Int64
     var before: [Edit] = []
     var rest: [Edit] = []
+    /// Records of which nothing is sealed yet, as later runs change the same fields, with their rows before the run.
+    var passedOver: [(place: RecordPlace, table: TypeTable, row: [FieldValue])] = []
   }
 
   /// What is known of a record before a run.
@@ -163,6 +165,8 @@ struct EditReader {
     let names = fields(changed & ~after.changedLater, of: table)
     if !names.isEmpty {
       run.rest.append(edit(.update, life: known.life, fields: names, row: after.row))
+    } else if let rowBefore {
+      run.passedOver.append((place, table, rowBefore))
     }
   }
 

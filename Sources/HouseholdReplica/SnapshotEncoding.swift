@@ -70,7 +70,7 @@ struct SnapshotRows: Hashable {
   var headers: [ChangesetHeader]
   var shapes: [Shape]
   var rows: [SnapshotRow]
-  /// Writes that were displaced and must not be forgotten yet, encoded like cells; empty until removals need it.
+  /// Writes that were displaced and must not be forgotten yet, see ``SnapshotDisplaced``.
   var displaced: [[UInt8]] = []
 }
 

@@ -235,7 +235,8 @@ package final class World {
     case .removedHere: trace.add("\(device.name) is removed")
     case .snapshotAdopted(let peer): trace.add("\(device.name) has a snapshot of \(name(of: peer))")
     case .received(let count, let peer): trace.add("\(device.name) received \(count) from \(name(of: peer))")
-    case .connected, .synced, .acknowledged, .sent, .membershipReceived, .membershipKnown, .closed, .shareKeyGiven,
+    case .connected, .synced, .acknowledged, .agreed, .sent, .membershipReceived, .membershipKnown, .closed,
+      .shareKeyGiven,
       .shareKeyReceived:
       break
     }

@@ -32,6 +32,8 @@ package enum SessionReport: Hashable, Sendable {
   case withheld([Withheld], by: DeviceID)
   /// Equal vectors and heads, and yet different digests (R5).
   case diverged(DeviceID)
+  /// Equal vectors and heads, and equal digests.
+  case agreed(DeviceID)
   /// The peer names another hash for the newest changeset of a replica than we have (D4).
   case forkSuspected(ReplicaID, DeviceID)
   /// Two running nodes have the identity of one device.

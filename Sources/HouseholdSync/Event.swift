@@ -41,6 +41,8 @@ package enum Event: Hashable, Sendable {
   case localChanges
   /// An entry was added to the membership log here.
   case membershipChanged
+  /// The store has computed the digest of its records as they are now.
+  case digestComputed
   /// Time went on; comes about once a second, more often does no harm.
   case tick
   /// The node is about to stop.

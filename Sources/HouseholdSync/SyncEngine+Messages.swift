@@ -34,6 +34,7 @@ extension SyncEngine {
     case .offer(let dependencies): try learn(dependencies, from: session, moment)
     case .request(let request): try sessions[link]?.outgoing.add(request)
     case .ping(let ping):
+      compareClock(ping, on: link, moment)
       send(.pong(Pong(number: ping.number, asked: ping.wall, wall: moment.wall)), on: link)
     case .pong(let pong): estimateClock(pong, on: link, moment)
     case .goodbye(let goodbye): closeAfter(goodbye, of: session, moment)
@@ -50,6 +51,14 @@ extension SyncEngine {
     case .withheld(let list): report(.withheld(list, by: session.device))
     case .present(let list): try receive(list, from: session, moment)
     }
+  }
+
+  /// The peer's clock by its question, which was under way for an unknown time: taken only where it has moved since the
+  /// last measure. Who is asked does not ask, so without this one side of a link would never notice.
+  private func compareClock(_ ping: Ping, on link: LinkNumber, _ moment: Moment) {
+    guard let known = sessions[link]?.clockOffsetMilliseconds else { return }
+    let offset = ping.wall.milliseconds(since: moment.wall)
+    if (offset &- known).magnitude > SyncTiming.clockStep { sessions[link]?.clockOffsetMilliseconds = offset }
   }
 
   /// The peer's clock against the middle of our question and its answer; a figure for status, nothing else (R6).

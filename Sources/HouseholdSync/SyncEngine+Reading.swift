@@ -18,11 +18,8 @@ extension SyncEngine {
       report(.acknowledged(session.device))
     }
     guard located.contradicted.isEmpty, located.unplaced.isEmpty else { return }
-    if let theirs = holdings.digest, let ours = try moment.store.digest(), theirs.applied == ours.applied,
-      theirs.membershipHeads == ours.membershipHeads, theirs.bytes != ours.bytes
-    {
-      report(.diverged(session.device))
-    }
+    sessions[link]?.peerDigest = holdings.digest
+    try compareDigests(on: link, moment)
   }
 
   private func needsSnapshot(_ session: SyncSession, _ moment: Moment) throws -> Bool {

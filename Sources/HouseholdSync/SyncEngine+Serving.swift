@@ -8,6 +8,7 @@ extension SyncEngine {
     vectors = try moment.store.vectors()
     let holdings = Holdings(received: received, base: vectors.base, digest: try moment.store.digest())
     send(.have(holdings), on: link)
+    sessions[link]?.toldDigest = holdings.digest
     sessions[link]?.outgoing.said = Dependencies(received).vector
     sessions[link]?.told.merge(Dependencies(received).vector)
   }

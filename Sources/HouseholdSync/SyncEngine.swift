@@ -63,6 +63,7 @@ package final class SyncEngine {
       membershipChanged = true
       // What is admitted, and with it what is applied, may be something else now.
       logChanged = true
+    case .digestComputed: tellDigest(moment)
     case .tick:
       do {
         try moment.store.timePassed(moment.wall)

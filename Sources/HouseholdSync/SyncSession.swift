@@ -44,6 +44,9 @@ struct SyncSession {
   /// Whether the peer was asked for the share's key.
   var hasAskedForShareKey = false
   var clockOffsetMilliseconds: Int64 = 0
+  /// The digests that were told here and there last.
+  var toldDigest: StoreDigest?
+  var peerDigest: StoreDigest?
   var sentCount = 0
   var receivedCount = 0
 

@@ -15,4 +15,6 @@ package enum SyncTiming {
   package static let retryAfterViolation: UInt64 = 60_000
   /// When to come back after the store failed or was locked.
   package static let retryAfterStoreFailure: UInt64 = 5_000
+  /// How far a peer's clock must have moved for a question to tell: more than a message is under way as a rule.
+  package static let clockStep: UInt64 = 2_000
 }

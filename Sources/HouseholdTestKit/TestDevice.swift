@@ -66,7 +66,8 @@ public final class TestDevice: @unchecked Sendable {
       try replica.caughtUp()
       change(peer) { $0.lastError = nil }
       try remember(peer, completedSync: true)
-    case .acknowledged(let peer): diverged.remove(peer)
+    case .acknowledged: break
+    case .agreed(let peer): diverged.remove(peer)
     case .received(let count, let peer): change(peer) { $0.changesReceived += UInt64(count) }
     case .sent(let count, let peer): change(peer) { $0.changesSent += UInt64(count) }
     case .diverged(let peer): diverged.insert(peer)
@@ -140,7 +141,7 @@ final class TestNode: StoreNode, @unchecked Sendable {
     self.clock = try ClockedFileSystem { clock.now }
   }
 
-  func facts() throws -> LiveFacts? { try household?.facts(index) }
+  func facts() throws -> NodeAnswer { try household?.facts(index).map(NodeAnswer.facts) ?? .notRunning }
   func look() throws -> Bool { try household?.look(index) ?? false }
   func pause() async throws -> Bool { false }
   func begin() throws {}

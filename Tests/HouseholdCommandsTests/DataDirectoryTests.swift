@@ -127,7 +127,9 @@ import Testing
     }
     let before = try Data(contentsOf: URL(filePath: path))
 
-    for words in [["status"], ["list", "note"], ["put", "note", "title=x"], ["node", "--listen", "127.0.0.1:0"]] {
+    let told = await desk.run("status")
+    #expect(told.code == 3 && told.output.contains("replica"), "\(told.output)\(told.errors)")
+    for words in [["list", "note"], ["put", "note", "title=x"], ["node", "--listen", "127.0.0.1:0"]] {
       let answer = await desk.run(words)
       #expect(answer.code == 1 && answer.errors.contains("replica"), "\(words): \(answer.errors)")
       #expect(!answer.errors.contains("unexpected"), "\(answer.errors)")

@@ -34,7 +34,10 @@ struct DoctorTests {
   @Test func `one address that answers is enough, and an old one is only noted`() {
     let checks = NetworkCheck.judge(
       peer(["10.0.0.1:7411", "10.0.0.2:7411"]),
-      ["10.0.0.1:7411": .failed(.timedOut, "It did not answer."), "10.0.0.2:7411": .hello(device, program: "1")])
+      [
+        "10.0.0.1:7411": .failed(.timedOut, "It did not answer."),
+        "10.0.0.2:7411": .hello(.init(device: device, program: "1")),
+      ])
 
     #expect(failures(checks).isEmpty)
     #expect(checks.map(\.state) == [.passed, .information, .passed])
@@ -49,9 +52,23 @@ struct DoctorTests {
   }
 
   @Test func `another device at the address is not the peer`() {
-    let checks = NetworkCheck.judge(peer(["a:1"]), ["a:1": .hello(other, program: "1")])
+    let checks = NetworkCheck.judge(peer(["a:1"]), ["a:1": .hello(.init(device: other, program: "1"))])
 
     #expect(failures(checks) == ["otherDevice"])
+  }
+
+  @Test func `a peer that answers in another version, or without a session, is told apart from one that is well`() {
+    func found(_ greeting: AddressProbe.Greeting, lastError: String? = nil) -> [String] {
+      var peer = peer(["a:1"])
+      peer.lastError = lastError
+      return failures(NetworkCheck.judge(peer, ["a:1": .hello(greeting)]))
+    }
+    let well = AddressProbe.Greeting(device: device, program: "2")
+
+    #expect(found(well).isEmpty)
+    #expect(found(well, lastError: "Its store failed.") == ["noSession"])
+    #expect(found(.init(device: device, program: "2", isUnderstood: false)) == ["noCommonVersion"])
+    #expect(found(.init(device: device, program: "2", knowsSameMembers: false, clockOffset: 86_400_000)).isEmpty)
   }
 
   @Test func `a peer that is connected, or there through another, is reached whatever its addresses say`() {

@@ -8,6 +8,9 @@ final class Home {
   private let place: Place
   private var process: Process?
   private var starts = 0
+  /// Words before the program's own, by which another program starts it: of the node, and of commands.
+  var launcher: [String] = []
+  var commandLauncher: [String] = []
   /// `HOST:PORT` of the node that runs.
   private(set) var address = ""
 
@@ -25,7 +28,9 @@ final class Home {
 
   func run(_ words: String...) throws -> Answer { try run(words) }
 
-  func run(_ words: [String]) throws -> Answer { try place.run(["--data-dir", directory] + words) }
+  func run(_ words: [String]) throws -> Answer {
+    try place.run(["--data-dir", directory] + words, launcher: commandLauncher)
+  }
 
   /// Runs a command that must succeed, and gives its JSON.
   @discardableResult
@@ -37,15 +42,27 @@ final class Home {
 
   /// Starts the node, and waits until it listens.
   func start(
-    peers: [Home] = [], words: [String] = [], discovers: Bool = false, environment: [String: String] = [:]
+    peers: [Home] = [], words: [String] = [], listen: String = "127.0.0.1:0", discovers: Bool = false,
+    environment: [String: String] = [:]
+  ) throws {
+    try spawn(peers: peers, words: words, listen: listen, discovers: discovers, environment: environment)
+    try waitUntilItListens()
+  }
+
+  /// Starts the node, which may not come to listen.
+  func spawn(
+    peers: [Home] = [], words: [String] = [], listen: String = "127.0.0.1:0", discovers: Bool = false,
+    environment: [String: String] = [:]
   ) throws {
     starts += 1
-    let name = logName
     let dial = peers.flatMap { ["--peer", $0.address] }
     process = try Program.start(
-      ["node", "--data-dir", directory, "--listen", "127.0.0.1:0"] + (discovers ? [] : ["--no-discovery"]) + dial
-        + words,
-      folder: place.folder, name: name, environment: environment)
+      ["node", "--data-dir", directory, "--listen", listen] + (discovers ? [] : ["--no-discovery"]) + dial + words,
+      folder: place.folder, name: logName, launcher: launcher, environment: environment)
+  }
+
+  func waitUntilItListens() throws {
+    let name = logName
     var told = ""
     try eventually("\(name) listens") {
       told = try String(contentsOfFile: place.path("\(name).out"), encoding: .utf8)
@@ -92,6 +109,12 @@ final class Home {
     try #require(answer.code == 0, "\(answer.errors)", sourceLocation: location)
   }
 
+  /// Joins with another device name than the one of the directory.
+  func joinAs(_ device: String, _ link: String) throws {
+    let answer = try run("join", link, "--device", device, "--yes")
+    try #require(answer.code == 0, "\(answer.errors)")
+  }
+
   func put(_ type: String, _ id: String, _ fields: String...) throws {
     let answer = try run(["put", type, id] + fields)
     try #require(answer.code == 0, "\(answer.errors)")
@@ -119,10 +142,13 @@ final class Home {
   }
 
   /// What the `sqlite3` program answers.
-  func sqlite(_ sql: String) throws -> String {
+  ///
+  /// - Parameter captured: whether triggers see what is written; a damaged program would write past them.
+  func sqlite(_ sql: String, captured: Bool = true) throws -> String {
     let process = Process()
     process.executableURL = URL(filePath: "/usr/bin/sqlite3")
-    process.arguments = ["-cmd", ".timeout 10000", "\(directory)/replica.sqlite", sql]
+    let past = captured ? [] : ["-cmd", ".dbconfig enable_trigger off"]
+    process.arguments = ["-cmd", ".timeout 10000"] + past + ["\(directory)/replica.sqlite", sql]
     let pipe = Pipe()
     process.standardOutput = pipe
     process.standardError = FileHandle.nullDevice

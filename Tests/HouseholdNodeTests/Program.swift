@@ -26,14 +26,19 @@ enum Program {
   }()
 
   /// A process with its output in files, as a pipe that nobody reads would hold it up.
+  ///
+  /// - Parameters:
+  ///   - launcher: words by which another program starts it.
+  ///   - environment: variables beside the usual ones.
   static func start(
-    _ words: [String], folder: URL, name: String, environment: [String: String] = [:]
+    _ words: [String], folder: URL, name: String, launcher: [String] = [], environment: [String: String] = [:]
   ) throws -> Process {
     let process = Process()
-    process.executableURL = url
-    process.arguments = words
+    process.executableURL = launcher.isEmpty ? url : URL(filePath: "/usr/bin/env")
+    process.arguments = launcher.isEmpty ? words : launcher + [url.path] + words
     process.currentDirectoryURL = folder
-    process.environment = ["PATH": "/usr/bin:/bin", "HOME": folder.path, "LANG": "C.UTF-8"].merging(environment) { $1 }
+    let usual = ["PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "HOME": folder.path, "LANG": "C.UTF-8"]
+    process.environment = usual.merging(environment) { $1 }
     process.standardInput = FileHandle.nullDevice
     for (keyPath, ending) in [(\Process.standardOutput, "out"), (\Process.standardError, "err")] {
       let file = folder.appending(path: "\(name).\(ending)")
@@ -77,10 +82,10 @@ final class Place {
   func path(_ name: String) -> String { folder.appending(path: name).path }
 
   /// Runs a command to its end; one that takes a minute is killed.
-  func run(_ words: [String]) throws -> Answer {
+  func run(_ words: [String], launcher: [String] = []) throws -> Answer {
     calls += 1
     let name = "call-\(calls)"
-    let process = try Program.start(words, folder: folder, name: name)
+    let process = try Program.start(words, folder: folder, name: name, launcher: launcher)
     let end = Date(timeIntervalSinceNow: 60)
     while process.isRunning, Date() < end { usleep(2000) }
     if process.isRunning {

@@ -20,6 +20,14 @@ struct RandomHouseholdTests {
     #expect(outcome.failure == nil, "seed \(seed): \(outcome.failure ?? "")")
   }
 
+  @Test(arguments: [22, 45, 79, 87, 163] as [UInt64])
+  func `what a removed member's edit displaced comes back in every order (F3, D3)`(seed: UInt64) throws {
+    var size = RandomHousehold.Size()
+    size.losesRights = true
+    let outcome = try RandomHousehold.run(seed: seed, size: size)
+    #expect(outcome.failure == nil, "seed \(seed): \(outcome.failure ?? "")")
+  }
+
   @Test func `the same seed gives the same run`() throws {
     for seed in UInt64(1)...5 {
       let first = try RandomHousehold.run(seed: seed)

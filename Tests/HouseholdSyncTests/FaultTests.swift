@@ -109,6 +109,21 @@ struct FaultTests {
     #expect(network.nodes[0].engine.peers.map(\.clockOffsetMilliseconds) == [315_360_000_000])
   }
 
+  @Test func `a clock that is set on a quiet link is noticed on both ends, and when it is set right again`() throws {
+    let network = SimulatedNetwork(seed: 1, devices: 2)
+    network.write(0)
+    network.connect(0, 1)
+    network.pass(seconds: 7)
+
+    for error: Int64 in [86_400_000, 0] {
+      network.clockErrors = [0: 0, 1: error]
+      network.pass(seconds: 8)
+
+      let offsets = network.nodes.map { $0.engine.peers.map(\.clockOffsetMilliseconds) }
+      #expect(offsets == [[error], [-error]])
+    }
+  }
+
   @Test func `equal vectors and heads with different digests are reported (R5, P13)`() throws {
     for isCorrupt in [false, true] {
       let network = SimulatedNetwork(seed: 1, devices: 2)

@@ -19,25 +19,27 @@ struct EventsCommand: Command {
     let directory = try invocation.directory()
     var before: SyncLook?
     while true {
-      if let now = try look(directory) {
-        for happening in SyncHappening.between(before, now) {
-          try output.result(happening) { try output.line("\(happening.at) \(happening.sentence)") }
-        }
-        before = now
+      let now = try look(directory, before)
+      for happening in SyncHappening.between(before, now) {
+        try output.result(happening) { try output.line("\(happening.at) \(happening.sentence)") }
       }
+      before = now
       Pause.milliseconds(Self.pauseMilliseconds)
     }
   }
 
-  /// How it is now; nil while another program holds the file locked.
-  private func look(_ directory: DataDirectory) throws -> SyncLook? {
+  /// How it is now; where the file cannot be read, that is the verdict, and nothing is said of peers and conflicts.
+  private func look(_ directory: DataDirectory, _ before: SyncLook?) throws -> SyncLook {
+    let now = SystemClock.now
     do {
-      let report = try HouseholdStatus.report(directory, now: SystemClock.now)
+      let report = try HouseholdStatus.report(directory, now: now)
       let household = try Household(directory, readOnly: true)
       defer { household.close() }
       return SyncLook(report: report, conflicts: try household.conflicts(includingClosed: false))
-    } catch let error as HouseholdError where error.isTemporary {
-      return nil
+    } catch {
+      var report = try HouseholdStatus.verdict(directory, now: now)
+      report.peers = before?.report.peers ?? []
+      return SyncLook(report: report, conflicts: before?.conflicts ?? [])
     }
   }
 }

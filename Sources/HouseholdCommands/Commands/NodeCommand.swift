@@ -27,14 +27,21 @@ struct NodeCommand: Command {
     configuration.metrics = try settings[.metrics].first.map(Self.address)
     configuration.supervisor = Supervisor(environment: invocation.environment)
     StopSignals.catchThem()
-    let node = try Node(configuration) { address in
-      do {
-        try output.line("listening on \(address)")
-      } catch {
-        // Nobody reads what we print; the node runs all the same.
-        output.note("listening on \(address)")
-      }
-    }
+    let end = Mutex<NodeError?>(nil)
+    let node = try Node(
+      configuration,
+      ready: { address in
+        do {
+          try output.line("listening on \(address)")
+        } catch {
+          // Nobody reads what we print; the node runs all the same.
+          output.note("listening on \(address)")
+        }
+      },
+      ended: { error in
+        end.withLock { $0 = error }
+        StopSignals.tell()
+      })
     do {
       try await node.start()
     } catch {
@@ -44,6 +51,7 @@ struct NodeCommand: Command {
     await StopSignals.wait()
     output.note("stopping")
     try await node.stop()
+    if let error = end.withLock({ $0 }) { throw error }
     return .done
   }
 
@@ -77,12 +85,13 @@ private enum StopSignals {
     precondition(unsafe pipe(&ends) == 0, "a process has room for a pipe")
     readEnd.store(ends[0], ordering: .sequentiallyConsistent)
     writeEnd.store(ends[1], ordering: .sequentiallyConsistent)
-    for number in [SIGTERM, SIGINT] {
-      _ = signal(number) { _ in
-        var byte: UInt8 = 1
-        _ = unsafe write(StopSignals.writeEnd.load(ordering: .sequentiallyConsistent), &byte, 1)
-      }
-    }
+    for number in [SIGTERM, SIGINT] { _ = signal(number) { _ in StopSignals.tell() } }
+  }
+
+  /// Ends the waiting, from a handler of a signal or from anywhere.
+  static func tell() {
+    var byte: UInt8 = 1
+    _ = unsafe write(writeEnd.load(ordering: .sequentiallyConsistent), &byte, 1)
   }
 
   /// Returns when one of them has come; waits on a thread of its own.

@@ -28,21 +28,15 @@ struct StatusCommand: Command {
         "--peer goes with --wait-acked.", remedy: "Add --wait-acked DURATION.", code: "waitAckedMissing")
     }
     if invocation.flag("watch") { return try watch(directory, output: output) }
-    do {
-      let report = try HouseholdStatus.report(directory, computesDigest: true, now: SystemClock.now)
-      try output.result(report) { try StatusText.show(report, output: output) }
-      return .verdict(report.verdict.exitCode)
-    } catch let error as HouseholdError where error.code == "readOnlyFileSystem" {
-      throw CommandError(
-        code: error.code, message: error.message, remedy: error.remedy,
-        exitCode: .verdict(StatusReport.Verdict.broken.exitCode))
-    }
+    let report = try HouseholdStatus.verdict(directory, computesDigest: true, now: SystemClock.now)
+    try output.result(report) { try StatusText.show(report, output: output) }
+    return .verdict(report.verdict.exitCode)
   }
 
   private func watch(_ directory: DataDirectory, output: Output) throws -> ExitCode {
     var last: StatusReport?
     while true {
-      let report = try HouseholdStatus.report(directory, now: SystemClock.now)
+      let report = try HouseholdStatus.verdict(directory, now: SystemClock.now)
       var same = report
       same.asOf = last?.asOf ?? ""
       if same != last {
@@ -108,6 +102,7 @@ enum StatusText {
       }
     try output.line("\(output.styled(word, style)): \(report.summary)")
     if !report.remedy.isEmpty { try output.line("  next: \(report.remedy)") }
+    guard !report.household.id.isEmpty else { return }
     try output.line(
       "\(report.household.name), \(report.device.device), \(report.records.total) records, schema "
         + "\(report.household.schema.name) \(report.household.schema.version)")

@@ -27,9 +27,19 @@ package enum ClockCheck {
     return wrong.map { offset in
       .failed(
         .clock, "clockSkew",
-        "The clock of \(offset.peer) is \(abs(offset.milliseconds) / 60_000) minutes "
+        "The clock of \(offset.peer) is \(span(offset.milliseconds)) "
           + (offset.milliseconds > 0 ? "ahead of ours." : "behind ours."), subject: offset.peer,
         remedy: "Set the clock of the device that is wrong; this one says \(now.rfc3339).")
     }
+  }
+
+  /// How far clocks are apart, for people: in the largest unit of which there are two at least.
+  package static func span(_ milliseconds: Int64) -> String {
+    let units: [(name: String, milliseconds: Int64)] = [
+      ("years", 31_556_952_000), ("days", 86_400_000), ("hours", 3_600_000), ("minutes", 60_000),
+    ]
+    let distance = Int64(clamping: milliseconds.magnitude)
+    let unit = units.first { distance >= 2 * $0.milliseconds } ?? (name: "seconds", milliseconds: 1000)
+    return "\(distance / unit.milliseconds) \(unit.name)"
   }
 }

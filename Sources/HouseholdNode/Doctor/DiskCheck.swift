@@ -33,7 +33,7 @@ enum DiskCheck {
     return .passed(.disk, "diskFull", "\(free >> 20) MiB are free.")
   }
 
-  private static func writing(_ directory: DataDirectory) -> DoctorCheck {
+  static func writing(_ directory: DataDirectory) -> DoctorCheck {
     for path in [directory.path, directory.replica] where unsafe access(path, R_OK | W_OK) != 0 {
       let said = unsafe String(cString: strerror(errno))
       return .failed(
@@ -43,7 +43,7 @@ enum DiskCheck {
     return .passed(.disk, "notWritable", "The data directory can be read and written.")
   }
 
-  private static func privacy(_ directory: DataDirectory) -> DoctorCheck {
+  static func privacy(_ directory: DataDirectory) -> DoctorCheck {
     guard let mode = FileMode.of(directory.path) else {
       return .note(.disk, "directoryMode", "The permissions of \(directory.path) cannot be read.", state: .skipped)
     }

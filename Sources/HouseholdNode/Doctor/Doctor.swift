@@ -32,7 +32,8 @@ package struct Doctor: Sendable {
     checks += RecordsCheck.run(directory, isThorough: isThorough)
     // Without the facts there is a fault of the replica, and nothing to go on from.
     guard let facts, !hasEnded() else { return DoctorReport(checks) }
-    let live = try liveFacts()
+    let node = NodeAnswer.ask(directory)
+    let live = node.facts
     let peers = try PeerFinder(facts: facts, live: live).peers(named: peer)
     checks += digestChecks(facts, live: live, computed: digest)
     if hasEnded() { return DoctorReport(checks) }
@@ -44,9 +45,13 @@ package struct Doctor: Sendable {
       now: now,
       offsets: peers.compactMap { peer in peer.clockOffset.map { (peer: peer.network.name, milliseconds: $0) } })
     if hasEnded() { return DoctorReport(checks) }
-    checks.append(NetworkCheck.node(live))
+    checks.append(NetworkCheck.node(node))
     if hasEnded() { return DoctorReport(checks) }
-    checks += try await network(peers.map(\.network))
+    checks += try await network(peers.map(\.network), heads: facts.membership.heads)
+    if let live, !peers.isEmpty {
+      let names = facts.membership.devices.values.map { ($0.id.description, $0.name) }
+      checks.append(NetworkCheck.beacons(live, names: Dictionary(uniqueKeysWithValues: names), now: now))
+    }
     return DoctorReport(checks)
   }
 
@@ -57,13 +62,6 @@ package struct Doctor: Sendable {
       // The check of the replica says what is the matter.
       return nil
     }
-  }
-
-  private func liveFacts() throws -> LiveFacts? {
-    guard let client = try ControlClient.connect(directory) else { return nil }
-    defer { client.hangUp() }
-    guard case .status(let live) = try client.ask(.status) else { return nil }
-    return live
   }
 
   /// The digest against the one that was kept, and against those of the peers that the node has compared it with.
@@ -88,11 +86,11 @@ package struct Doctor: Sendable {
     return checks
   }
 
-  private func network(_ peers: [NetworkCheck.Peer]) async throws -> [DoctorCheck] {
+  private func network(_ peers: [NetworkCheck.Peer], heads: [EntryHash]) async throws -> [DoctorCheck] {
     guard !peers.isEmpty else { return [.note(.network, "peer", "There is no other device yet.")] }
     let loop = try EventLoop()
     let links = LinkSet(loop: loop, context: try NodeKeys(directory).context())
-    let checks = await NetworkCheck.peers(peers, links: links)
+    let checks = await NetworkCheck.peers(peers, probe: AddressProbe(links: links, heads: heads))
     await links.closeAll("household doctor is done")
     loop.stop()
     return checks

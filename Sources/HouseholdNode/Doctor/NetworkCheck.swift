@@ -13,8 +13,13 @@ package enum NetworkCheck {
     package var isConnected: Bool
     /// The name of the device through which it is there.
     package var through: String?
+    /// What went wrong last between it and the node that runs here.
+    package var lastError: String?
 
-    package init(device: DeviceID, name: String, addresses: [String], isConnected: Bool, through: String?) {
+    package init(
+      device: DeviceID, name: String, addresses: [String], isConnected: Bool, through: String?, lastError: String? = nil
+    ) {
+      self.lastError = lastError
       self.device = device
       self.name = name
       self.addresses = addresses
@@ -24,11 +29,18 @@ package enum NetworkCheck {
   }
 
   /// What the node says of itself.
-  static func node(_ live: LiveFacts?) -> DoctorCheck {
-    guard let live else {
+  static func node(_ answer: NodeAnswer) -> DoctorCheck {
+    let live: LiveFacts
+    switch answer {
+    case .notRunning:
       return .failed(
         .network, "nodeNotRunning", "No node is running here, so nothing is exchanged.",
         remedy: "Start it: household node")
+    case .silent(let said):
+      return .failed(
+        .network, "nodeSilent", "A node is there and does not say how it is: \(said)",
+        remedy: "Look at its log; if it stays like this, stop it and start it again.")
+    case .facts(let facts): live = facts
     }
     if let error = live.listenError {
       return .failed(
@@ -39,8 +51,7 @@ package enum NetworkCheck {
   }
 
   /// Tries every address of every peer, all at once.
-  static func peers(_ peers: [Peer], links: LinkSet) async -> [DoctorCheck] {
-    let probe = AddressProbe(links: links)
+  static func peers(_ peers: [Peer], probe: AddressProbe) async -> [DoctorCheck] {
     let tried = await withTaskGroup(of: (DeviceID, String, AddressProbe.Outcome).self) { group in
       for peer in peers {
         for text in peer.addresses.prefix(Limits.addressesPerDevice) {
@@ -68,7 +79,11 @@ package enum NetworkCheck {
     let addresses = peer.addresses.compactMap { text in tried[text].map { judge(text, $0, of: peer) } }
     let answers = addresses.contains { $0.state == .passed }
     let verdict: DoctorCheck
-    if answers || peer.isConnected {
+    if answers, !peer.isConnected, peer.through == nil, let error = peer.lastError {
+      verdict = .failed(
+        .network, "noSession", "\(peer.name) answers, and the node here has no session with it: \(error)",
+        subject: peer.name, remedy: "Wait a minute for its next attempt; else look at the logs of both nodes.")
+    } else if answers || peer.isConnected {
       verdict = .passed(.network, "peer", "\(peer.name) can be reached.", subject: peer.name)
     } else if let through = peer.through {
       verdict = .passed(.network, "peer", "\(peer.name) is there through \(through).", subject: peer.name)
@@ -92,15 +107,46 @@ package enum NetworkCheck {
 
   private static func judge(_ address: String, _ outcome: AddressProbe.Outcome, of peer: Peer) -> DoctorCheck {
     switch outcome {
-    case .hello(let device, let program) where device == peer.device:
-      return .passed(
-        .network, "address", "\(address) answers: \(peer.name), household \(program).", subject: address)
+    case .hello(let greeting) where greeting.device == peer.device && greeting.isUnderstood:
+      return judge(address, greeting, of: peer)
     default:
       let trouble = Trouble(outcome)
       return .failed(
         .network, trouble.code, "\(address) of \(peer.name): \(trouble.text)", subject: address,
         remedy: trouble.remedy)
     }
+  }
+
+  /// What the peer says of itself.
+  private static func judge(_ address: String, _ greeting: AddressProbe.Greeting, of peer: Peer) -> DoctorCheck {
+    let skew =
+      greeting.clockOffset.magnitude < UInt64(StatusJudge.skewMilliseconds)
+      ? "" : ", with a clock \(ClockCheck.span(greeting.clockOffset)) \(greeting.clockOffset > 0 ? "ahead" : "behind")"
+    let members =
+      greeting.knowsSameMembers ? "the same members" : "other members than here, as long as it has not synced"
+    return .passed(
+      .network, "address", "\(address) answers: \(peer.name), household \(greeting.program), knows \(members)\(skew).",
+      subject: address)
+  }
+
+  /// Whether devices are looked for in the local network, and which were heard; what is wrong there is no fault as long
+  /// as they are reached.
+  static func beacons(_ live: LiveFacts, names: [String: String], now: Instant) -> DoctorCheck {
+    guard let search = live.search else {
+      return .note(.network, "beacon", "Devices are not looked for in the local network.", state: .skipped)
+    }
+    if let error = search.error {
+      return .note(.network, "beacon", "Devices cannot be looked for in the local network: \(error)")
+    }
+    let heard = search.heard.sorted { $0.key < $1.key }.map { id, at in
+      "\(names[id] ?? id) \(max(0, now.milliseconds - at) / 1000) s ago"
+    }
+    if heard.isEmpty {
+      return .note(
+        .network, "beacon",
+        "No device that is missing was heard in the local network; a firewall must let UDP port 7411 in.")
+    }
+    return .passed(.network, "beacon", "Heard in the local network: \(heard.joined(separator: ", ")).")
   }
 
   /// Of several addresses the one that got furthest tells most.
@@ -121,8 +167,11 @@ private struct Trouble {
 
   init(_ outcome: AddressProbe.Outcome) {
     switch outcome {
-    case .hello(_, let program):
-      (code, text, rank) = ("otherDevice", "Another device answers there (household \(program)).", 6)
+    case .hello(let greeting) where !greeting.isUnderstood:
+      (code, text, rank) = ("noCommonVersion", "It speaks another version (household \(greeting.program)).", 7)
+      remedy = "Update the program that is older."
+    case .hello(let greeting):
+      (code, text, rank) = ("otherDevice", "Another device answers there (household \(greeting.program)).", 6)
       remedy = "Nothing, if its address has changed; else start its node."
     case .silent(let said):
       (code, text, rank) = ("noHello", said, 5)

@@ -43,6 +43,7 @@ struct PeerFinder {
     return Found(
       network: NetworkCheck.Peer(
         device: device.id, name: "\(device.name) of \(member)", addresses: (contact?.addresses ?? []).map(\.address),
-        isConnected: told?.connected ?? false, through: through), clockOffset: contact?.clockOffsetMs)
+        isConnected: told?.connected ?? false, through: through,
+        lastError: told?.contact.lastError), clockOffset: contact?.clockOffsetMs)
   }
 }

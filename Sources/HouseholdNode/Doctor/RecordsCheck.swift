@@ -30,7 +30,8 @@ enum RecordsCheck {
     switch error.code {
     case .databaseLocked:
       .failed(.replica, error.code.rawValue, error.message, remedy: "Close the program that holds it.")
-    case .diskFull, .readOnlyFileSystem, .corrupt, .inputOutput, .notAReplica, .badValue, .notFound, .notAllowed,
+    case .diskFull, .readOnlyFileSystem, .corrupt, .inputOutput, .notAReplica, .replicaMissing, .badValue, .notFound,
+      .notAllowed,
       .other:
       .failed(.replica, error.code.rawValue, error.message, remedy: repair)
     }

@@ -152,8 +152,19 @@ final class MetricsServer: @unchecked Sendable {
 
   private func page(_ live: LiveFacts?) throws -> String {
     let now = SystemClock.now
-    let facts = try StatusFacts.read(path: directory.replica, cryptography: OpenSSLCryptography(), now: now)
-    let report = StatusJudge.report(facts, live: live, disk: DiskFacts(directory), now: now)
+    let node = live.map(NodeAnswer.facts) ?? .silent("The node does not say how it is.")
+    let facts: StatusFacts
+    do {
+      if let loss = directory.lostReplica { throw loss }
+      facts = try StatusFacts.read(path: directory.replica, cryptography: OpenSSLCryptography(), now: now)
+    } catch let fault as ReplicaError {
+      return MetricsText(
+        unreadable: StatusJudge.report(unreadable: fault, node: node, disk: DiskFacts(directory), now: now)
+      ).text
+    }
+    let report = StatusJudge.report(
+      facts, node: node, disk: DiskFacts(directory),
+      ownFiles: OwnFiles.check(directory, device: facts.identity.device, now: now), now: now)
     return MetricsText(
       report, replicaBytes: Self.size(directory.replica), walBytes: Self.size(directory.replica + "-wal")
     ).text

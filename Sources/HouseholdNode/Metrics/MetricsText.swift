@@ -38,6 +38,9 @@ package struct MetricsText {
     add("household_wal_bytes", "Size of its write-ahead log.", [Sample(value: Double(walBytes))])
   }
 
+  /// Where the records cannot be read, there is a verdict and no figure.
+  package init(unreadable report: StatusReport) { addHealth(report) }
+
   private mutating func addHealth(_ report: StatusReport) {
     add("household_info", "The program.", [Sample(labels: ["version": report.node.version ?? ""], value: 1)])
     let start = report.node.startedAt.flatMap { Instant(rfc3339: $0) }.map { Double($0.milliseconds) / 1000 }

@@ -46,6 +46,14 @@ struct Confirmations {
 }
 
 extension Confirmations {
+  /// What each active device but this one has confirmed.
+  func byActive(_ membership: MembershipState, but device: DeviceID) throws -> [VersionVector] {
+    let others = membership.devices.values.filter {
+      $0.id != device && $0.state == .active && membership.admits($0.id)
+    }
+    return try others.map { try confirmed(by: $0.id) ?? VersionVector() }
+  }
+
   /// When the device's newest changeset that is applied here was made, by its clock; nil if there is none.
   func lastHeard(of device: DeviceID) throws -> Instant? {
     var last: Instant?

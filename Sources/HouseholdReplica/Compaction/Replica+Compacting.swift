@@ -66,6 +66,7 @@ extension Replica {
         keepMilliseconds: keepMilliseconds, now: now)
       var result = Compaction(blockers: view.blockers)
       if try !needsSnapshot {
+        try forgetDisplaced(confirmed: view.byActive)
         try collectLog(upTo: view.base, into: &result)
         try emptyTombstones(view, limit: limit, into: &result)
       }
@@ -136,6 +137,8 @@ extension Replica {
 struct CompactionView {
   /// The new base of the log.
   let base: VersionVector
+  /// What each active device has confirmed.
+  let byActive: [VersionVector]
   /// What each device that belongs has confirmed, sleeping ones too.
   let byAll: [VersionVector]
   let blockers: [Compaction.Blocker]
@@ -170,6 +173,7 @@ struct CompactionView {
           isDormant: other.state == .dormant))
     }
     base = CompactionRule.base(from: replicas.vectors.base, aged: aged, confirmed: byActive)
+    self.byActive = byActive
     self.byAll = byAll
     self.blockers = blockers
   }

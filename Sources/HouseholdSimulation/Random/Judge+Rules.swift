@@ -153,7 +153,12 @@ extension Judge {
       let received = try archive.received(by: device) ?? []
       if received != all { return "\(device.name) lacks \(all.subtracting(received).count) changesets after healing" }
       if try !device.replica.heldChangesets().isEmpty { return "\(device.name) holds what was decided" }
-      if vectors.applied != applied ?? vectors.applied { return "\(device.name) has applied other changesets" }
+      if let other = applied, let entry = (vectors.applied.sorted + other.sorted).first(where: {
+        vectors.applied[$0.replica] != other[$0.replica]
+      }) {
+        let (ours, theirs) = (vectors.applied[entry.replica], other[entry.replica])
+        return "\(device.name) has applied other changesets: \(entry.replica) up to \(ours), not \(theirs)"
+      }
       applied = vectors.applied
       if try device.replica.membership().heads != heads { return "\(device.name) has other membership heads" }
       if try device.replica.needsSnapshot { return "\(device.name) still waits for its snapshot" }

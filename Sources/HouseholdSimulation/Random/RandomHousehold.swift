@@ -26,8 +26,8 @@ package final class RandomHousehold {
 
     /// Whether members are removed, made read-only and leave.
     ///
-    /// Not by default: where a device that has had a snapshot takes such a member's writes out again, what those had
-    /// displaced does not always come back (seeds 22, 45, 87).
+    /// Not by default: whoever depends on changesets of such a member that came by snapshot, and were let go of, waits for
+    /// ever where they never were (seeds 103, 151, 186), or has applied too early (44, 147, 148).
     package var losesRights = false
     /// Whether the owner adds types and fields.
     ///

@@ -1,0 +1,132 @@
+internal import HouseholdRecords
+
+/// Displaced writes: what a write took the place of stays beside its cell until every active device has confirmed that
+/// write (D3), so that one that turns out not to count can be taken out again exactly.
+///
+/// The load-bearing detail: who has confirmed a write can name no cutoff below it any more. Until then the values must be
+/// somewhere, and the log is not the place: whoever began with a snapshot has none, and compaction empties it. So they
+/// are in a table, whoever wrote them and however they came, and snapshots carry them.
+extension Replica {
+  /// Whether any device but this one could still say that a write does not count.
+  private var hasOthers: Bool {
+    membershipState.devices.values.contains { $0.id != identity.device && membershipState.admits($0.id) }
+  }
+
+  /// Merges one write into the state of a record, and keeps what is displaced by that.
+  func merge(_ write: Write, cell: String, into state: inout RecordState, of place: RecordPlace) throws {
+    let displaced = try state.merge(write, cell: cell, coverage: self)
+    let isNewLife = cell == CellName.alive && write.value == .alive(true)
+    // That the values of the former life were forgotten ends with that life, see CellVersions.
+    let marks = isNewLife ? state.cells[CellName.emptied] ?? [] : []
+    if displaced.isEmpty && marks.isEmpty || !hasOthers { return }
+    for mark in marks {
+      try keepDisplaced(
+        DisplacedContent.encode(mark), cell: CellName.emptied, of: place, writer: number(of: mark.name),
+        life: mark.life, displacer: number(of: write.name))
+    }
+    for lost in displaced {
+      var displacer = write
+      if lost.name == write.name && lost.life == write.life {
+        guard let known = try state.cells[cell]?.first(where: { try MergeRule.displaces($0, lost, coverage: self) })
+        else { continue }
+        displacer = known
+      }
+      // What stands in one changeset counts, or does not, together.
+      if displacer.name == lost.name { continue }
+      try keepDisplaced(
+        DisplacedContent.encode(lost), cell: cell, of: place, writer: number(of: lost.name), life: lost.life,
+        displacer: number(of: displacer.name))
+    }
+  }
+
+  /// Merges another state of the record, likewise.
+  func merge(_ other: RecordState, into state: inout RecordState, of place: RecordPlace) throws {
+    for cell in other.cells.keys.sorted() {
+      for write in other.cells[cell] ?? [] { try merge(write, cell: cell, into: &state, of: place) }
+    }
+  }
+
+  /// Keeps a write that was displaced; one that is kept already stays as it is.
+  func keepDisplaced(
+    _ content: [UInt8], cell: String, of place: RecordPlace, writer: Int64, life: UInt64, displacer: Int64
+  ) throws {
+    let statement = try connection.statement(
+      """
+      INSERT OR IGNORE INTO sync_displaced(type, id, cell, writer, life, displacer, content) VALUES (?, ?, ?, ?, ?, ?, ?)
+      """)
+    try statement.bind(1, place.type)
+    try statement.bind(2, place.id)
+    try statement.bind(3, cell)
+    try statement.bind(4, writer)
+    try statement.bind(5, Int64(clamping: life))
+    try statement.bind(6, displacer)
+    try statement.bind(7, content)
+    try statement.run()
+  }
+
+  /// The displaced writes of a record in the order in which their changesets came; they are kept no longer.
+  func takeDisplaced(of place: RecordPlace) throws -> [DisplacedWrite] {
+    let table = registry[place.type]
+    let statement = try connection.statement(
+      "SELECT cell, writer, life, content FROM sync_displaced WHERE type = ? AND id = ? ORDER BY writer, life")
+    try statement.bind([.integer(place.type), .text(place.id)])
+    var list: [DisplacedWrite] = []
+    do {
+      defer { statement.reset() }
+      while try statement.step() {
+        let author = try header(of: statement.integer(1))
+        let (value, isWeak) = try DisplacedContent.decode(statement.bytes(3))
+        list.append(
+          DisplacedWrite(
+            cell: statement.text(0),
+            write: Write(
+              name: author.name, stamp: author.stamp, life: UInt64(statement.integer(2)), isWeak: isWeak, value: value,
+              isByOwner: table?.prefersOwners == true && isByOwner(author))))
+      }
+    } catch let violation as DecodingViolation {
+      throw ReplicaError(.corrupt, "A displaced write cannot be read.", cause: "\(violation)")
+    }
+    guard !list.isEmpty else { return [] }
+    try connection.run(
+      "DELETE FROM sync_displaced WHERE type = ? AND id = ?", .integer(place.type), .text(place.id))
+    return list
+  }
+
+  /// The records of which any of these changesets wrote something that is displaced, or displaced something.
+  func placesDisplaced(by out: Withdrawn) throws -> Set<RecordPlace> {
+    let positions = Set(out.positions)
+    var places: Set<RecordPlace> = []
+    let statement = try connection.statement("SELECT type, id, writer, displacer FROM sync_displaced")
+    defer { statement.reset() }
+    while try statement.step() {
+      guard positions.contains(statement.integer(2)) || positions.contains(statement.integer(3)) else { continue }
+      places.insert(RecordPlace(type: statement.integer(0), id: statement.text(1)))
+    }
+    return places
+  }
+
+  /// Forgets the displaced writes that nobody can need any more.
+  package func forgetDisplaced() throws {
+    guard try connection.integer("SELECT 1 FROM sync_displaced LIMIT 1") != nil else { return }
+    let confirmed = try Confirmations(replicas: replicas, log: log).byActive(membershipState, but: identity.device)
+    try write { try forgetDisplaced(confirmed: confirmed) }
+  }
+
+  /// - Parameter confirmed: what each active device but this one has confirmed.
+  func forgetDisplaced(confirmed: [VersionVector]) throws {
+    let statement = try connection.statement("SELECT DISTINCT displacer FROM sync_displaced")
+    var displacers: [Int64] = []
+    do {
+      defer { statement.reset() }
+      while try statement.step() { displacers.append(statement.integer(0)) }
+    }
+    let done = try displacers.filter { position in
+      let name = try header(of: position).name
+      return confirmed.allSatisfy { $0.contains(name) }
+    }
+    if done.isEmpty { return }
+    let positions = "[" + done.map(String.init).joined(separator: ",") + "]"
+    try connection.run(
+      "DELETE FROM sync_displaced WHERE displacer IN (SELECT value FROM json_each(?))", .text(positions))
+  }
+}
