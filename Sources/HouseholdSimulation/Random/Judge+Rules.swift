@@ -142,9 +142,11 @@ extension Judge {
       let received = try archive.received(by: device) ?? []
       if received != all { return "\(device.name) lacks \(all.subtracting(received).count) changesets after healing" }
       if try !device.replica.heldChangesets().isEmpty { return "\(device.name) holds what was decided" }
-      if let other = applied, let entry = (vectors.applied.sorted + other.sorted).first(where: {
-        vectors.applied[$0.replica] != other[$0.replica]
-      }) {
+      if let other = applied,
+        let entry = (vectors.applied.sorted + other.sorted).first(where: {
+          vectors.applied[$0.replica] != other[$0.replica]
+        })
+      {
         let (ours, theirs) = (vectors.applied[entry.replica], other[entry.replica])
         return "\(device.name) has applied other changesets: \(entry.replica) up to \(ours), not \(theirs)"
       }
