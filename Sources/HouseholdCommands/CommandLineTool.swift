@@ -12,9 +12,9 @@ package enum CommandLineTool {
   package static let commands: [any Command] = [
     InitCommand(), InviteCommand(), InvitationsCommand(), JoinCommand(), MembersCommand(),
     RemoveCommand(), RetireCommand(), RenameCommand(), PromoteCommand(), DemoteCommand(),
-    LeaveCommand(), ModeCommand(), NodeCommand(),
-    StatusCommand(), TypesCommand(), SchemaCommand(), ListCommand(), GetCommand(), PutCommand(), DeleteCommand(),
-    SplitCommand(),
+    LeaveCommand(), ModeCommand(), NodeCommand(), SettingsCommand(), ServiceCommand(),
+    StatusCommand(), EventsCommand(), TypesCommand(), SchemaCommand(), ListCommand(), GetCommand(), PutCommand(),
+    DeleteCommand(), SplitCommand(),
     HistoryCommand(), RevertCommand(), RestoreCommand(), ConflictsCommand(), ResolveCommand(),
     HeldCommand(), DecideCommand.approve, DecideCommand.reject, RejectedCommand(), DoctorCommand(),
     UnshownCommand.parked, UnshownCommand.quarantine, CompactCommand(),

@@ -168,7 +168,7 @@ public struct NodeSettings: Sendable {
   func configuration(_ directory: DataDirectory) throws -> NodeConfiguration {
     NodeConfiguration(
       directory: directory, listen: try Self.address(listen), advertise: [], peers: try partners.map(Self.address),
-      version: "HouseholdKit", log: Log(isOn: false), discovers: discovers)
+      version: "HouseholdKit", log: Log(.off), discovers: discovers)
   }
 
   private static func address(_ text: String) throws -> SocketAddress {

@@ -39,7 +39,7 @@ final class DailyRounds {
       if try replica.confirm(now: SystemClock.now) { driver.logChanged() }
       try replica.forgetDisplaced()
     } catch {
-      log.note("a daily round failed", ["error": "\(error)"])
+      log.problem("a daily round failed", ["error": "\(error)"])
     }
   }
 

@@ -26,6 +26,8 @@ package struct DataDirectory: Hashable, Sendable {
   package var deviceCertificate: String { path + "/share/device.pem" }
   package var deviceKey: String { path + "/share/device.key" }
   package var controlSocket: String { path + "/node.sock" }
+  /// What a node on this directory is told, if its owner wrote it down.
+  package var settings: String { path + "/settings" }
   package var snapshots: String { path + "/snapshots" }
 
   /// Where a household is made or joined before it is complete; renamed into place at the end.
@@ -129,7 +131,7 @@ package struct DataDirectory: Hashable, Sendable {
   /// Takes away what an earlier `init` or `join` left half-way; a folder that holds anything else is left alone.
   package func removeStaged() throws {
     guard Self.exists(path) else { return }
-    let ours = ["share", "snapshots", "joining"]
+    let ours = ["share", "snapshots", "joining", "settings"]
     if let foreign = try contents().sorted().first(where: { !ours.contains($0) && !$0.hasPrefix("replica.sqlite") }) {
       throw NodeError(
         .dataDirectory, "\(path) is needed for a moment and holds something else: \(foreign).",

@@ -38,7 +38,7 @@ final class Discovery: @unchecked Sendable {
       socket = try BeaconSocket(loop: driver.loop) { [weak self] datagram, host in self?.heard(datagram, from: host) }
     } catch {
       facts.error = error.description
-      driver.log.note("other devices cannot be looked for in the local network", ["error": error.description])
+      driver.log.problem("other devices cannot be looked for in the local network", ["error": error.description])
     }
   }
 

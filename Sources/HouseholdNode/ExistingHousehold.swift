@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import HouseholdRecords
 internal import HouseholdReplica
 internal import HouseholdTrust
@@ -36,10 +37,23 @@ package struct ExistingHousehold {
     }
   }
 
-  /// Moves the whole directory under the snapshots of the one that takes its place.
+  /// Moves the whole directory under the snapshots of the one that takes its place; what its node is told goes on to hold.
   func keep(in staging: DataDirectory) throws {
+    try keepSettings(in: staging)
     let place = staging.snapshots + "/before-join-\(SystemClock.now.milliseconds)"
     try directory.move(to: place)
+  }
+
+  private func keepSettings(in staging: DataDirectory) throws {
+    let files = FileManager.default
+    guard files.fileExists(atPath: directory.settings), !files.fileExists(atPath: staging.settings) else { return }
+    do {
+      try files.copyItem(atPath: directory.settings, toPath: staging.settings)
+    } catch {
+      throw NodeError(
+        .dataDirectory, "\(directory.settings) cannot be copied: \(error).",
+        remedy: "Check the disk and its permissions.")
+    }
   }
 
   private func open(_ directory: DataDirectory, readOnly: Bool) throws -> RecordAccess {

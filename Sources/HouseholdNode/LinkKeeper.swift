@@ -87,7 +87,7 @@ final class LinkKeeper: @unchecked Sendable {
         let address = try SocketAddress(parsing: known.address)
         if !list.contains(address) { list.append(address) }
       } catch {
-        driver.log.note("a peer told an address that is none", ["error": "\(error)"])
+        driver.log.problem("a peer told an address that is none", ["error": "\(error)"])
       }
     }
     return list

@@ -18,6 +18,10 @@ package struct NodeConfiguration: Sendable {
   package var log: Log
   /// Whether other devices are looked for in the local network.
   package var discovers: Bool
+  /// Where figures are served, a loopback address; nil for nowhere.
+  package var metrics: SocketAddress?
+  /// Who wants to be told how the node is.
+  package var supervisor: Supervisor?
 
   package init(
     directory: DataDirectory, listen: SocketAddress, advertise: [SocketAddress], peers: [SocketAddress],
@@ -58,6 +62,8 @@ package final class Node: @unchecked Sendable {
   private var control: ControlSocket?
   private var watcher: ReplicaWatcher?
   private var discovery: Discovery?
+  private let supervision: Supervision?
+  private var metrics: MetricsServer?
   private var isStopped = false
   /// Called on the work thread once the node listens, with `HOST:PORT`.
   private let ready: @Sendable (String) -> Void
@@ -93,6 +99,7 @@ package final class Node: @unchecked Sendable {
     try NodeError.guarding { [replica] in try witness.check(replica, now: SystemClock.now) }
     work = try EventLoop()
     linkLoop = try EventLoop()
+    supervision = configuration.supervisor.map { [work, linkLoop] in Supervision($0, work: work, links: linkLoop) }
     links = LinkSet(loop: linkLoop, context: try keys.context())
     var random = SecureRandom()
     driver = try SyncDriver(
@@ -117,6 +124,7 @@ package final class Node: @unchecked Sendable {
   /// Begins: control socket, watcher, listener, dialling.
   package func start() async throws {
     try await onWork { [self] in
+      supervision?.begin()
       control = try ControlSocket(configuration.directory, loop: work) { [weak self] request in
         self?.answer(request) ?? .failed(code: "nodeNotRunning", message: "The node is stopping.", remedy: "")
       }
@@ -124,6 +132,7 @@ package final class Node: @unchecked Sendable {
       shareKeys.look()
       if configuration.discovers { startDiscovery() }
       try listen(first: true)
+      try startMetrics()
       driver.lookForEdits()
       keeper.look()
       everySecond()
@@ -134,6 +143,7 @@ package final class Node: @unchecked Sendable {
   package func stop() async throws {
     try await onWork { [self] in
       isStopped = true
+      supervision?.stop()
       keeper.stop()
       recurring.stop()
       listener?.close()
@@ -142,6 +152,7 @@ package final class Node: @unchecked Sendable {
       discovery?.stop()
       control?.stop()
     }
+    metrics?.stop()
     await links.closeAll("the node is stopping")
     try await onWork { [self] in replica.close() }
     linkLoop.stop()
@@ -174,9 +185,10 @@ package final class Node: @unchecked Sendable {
       tellAddresses()
       discovery?.listens(at: made.address)
       ready(made.address.description)
+      showState()
     } catch ListenFault.portInUse(let address) {
       listenError = "\(ListenFault.portInUse(address))"
-      configuration.log.note("the port is taken", ["error": listenError ?? ""])
+      configuration.log.problem("the port is taken", ["error": listenError ?? ""])
       _ = work.schedule(afterMilliseconds: Self.listenRetry) { [weak self] in self?.listenAgain() }
     } catch {
       guard !first else {
@@ -202,6 +214,20 @@ package final class Node: @unchecked Sendable {
     }
   }
 
+  private func startMetrics() throws {
+    guard let address = configuration.metrics else { return }
+    metrics = try MetricsServer(address, directory: configuration.directory, log: configuration.log) {
+      [weak self, work] tell in
+      work.submit { [weak self] in
+        do {
+          tell(try self?.liveFacts())
+        } catch {
+          tell(nil)
+        }
+      }
+    }
+  }
+
   private func listenAgain() {
     guard !isStopped else { return }
     do {
@@ -209,6 +235,12 @@ package final class Node: @unchecked Sendable {
     } catch {
       listenError = "\(error)"
     }
+  }
+
+  /// Tells the service manager how the node is.
+  private func showState() {
+    let place = listener.map { "listening on \($0.address), \(driver.connectedCount) devices connected" }
+    supervision?.shows(driver.storeError?.message ?? place ?? listenError ?? "", isListening: listener != nil)
   }
 
   private func everySecond() {
@@ -220,6 +252,7 @@ package final class Node: @unchecked Sendable {
       self.keeper.look()
       self.recurring.tick()
       self.rounds.tick()
+      self.showState()
       if let end = self.places.look(self.replica, self.control, now: EventLoop.now) { self.ended(end) }
       self.everySecond()
     }

@@ -53,7 +53,7 @@ final class PairingHost: @unchecked Sendable {
       case .paired:
         log.note("a device joined", [:])
         onPaired()
-      case .fault(let text): log.note("a pairing failed here", ["error": text])
+      case .fault(let text): log.problem("a pairing failed here", ["error": text])
       case .close: entry.link.close("the pairing is over")
       }
     }

@@ -28,11 +28,13 @@ struct PlaceKeeper {
       do {
         try control?.look()
       } catch {
-        log.note("the control socket is gone and cannot be made anew", ["error": "\(error)"])
+        log.problem("the control socket is gone and cannot be made anew", ["error": "\(error)"])
       }
       return nil
     }
-    if goneSince == nil { log.note("the data directory or its replica is not in its place", ["replica": replica.path]) }
+    if goneSince == nil {
+      log.problem("the data directory or its replica is not in its place", ["replica": replica.path])
+    }
     let since = goneSince ?? now
     goneSince = since
     guard place == .deleted || since.advanced(byMilliseconds: Self.patience) <= now else { return nil }

@@ -37,7 +37,7 @@ final class RecurringPoster {
     guard ticks % Self.pauseTicks == 1, mayWrite, let today = SystemClock.today else { return }
     do {
       guard try !mustCatchUp() else {
-        if !saidThatItWaits { log.note("recurring payments wait for the first sync after a restore", [:]) }
+        if !saidThatItWaits { log.problem("recurring payments wait for the first sync after a restore", [:]) }
         saidThatItWaits = true
         return
       }

@@ -30,12 +30,12 @@ final class ShareKeyKeeper {
       driver.setShareKey(nil)
       guard desk.keys.authority != nil else { return }
       guard unsafe unlink(directory.shareKey) == 0 || errno == ENOENT else {
-        return log.note("the share's key cannot be removed", ["file": directory.shareKey])
+        return log.problem("the share's key cannot be removed", ["file": directory.shareKey])
       }
       desk.keys = try NodeKeys(directory)
       log.note("the share's key was removed: this device is no owner's", [:])
     } catch {
-      log.note("the share's key cannot be used", ["error": "\(error)"])
+      log.problem("the share's key cannot be used", ["error": "\(error)"])
     }
   }
 
@@ -47,7 +47,7 @@ final class ShareKeyKeeper {
       desk.keys = try NodeKeys(directory)
       look()
     } catch {
-      log.note("the share's key that came cannot be used", ["error": "\(error)"])
+      log.problem("the share's key that came cannot be used", ["error": "\(error)"])
     }
   }
 }

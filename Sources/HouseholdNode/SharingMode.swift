@@ -58,7 +58,7 @@ package enum SharingMode: String, Sendable {
   }
 
   /// Throws where sharing is off: nothing listens then, and nobody can be let in.
-  static func requireOn(_ isOff: Bool) throws {
+  package static func requireOn(_ isOff: Bool) throws {
     guard !isOff else {
       throw NodeError(
         .sharingOff, "Sharing is off here: these records are a store on this device alone, and no node serves them.",

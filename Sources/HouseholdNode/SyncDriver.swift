@@ -49,7 +49,8 @@ final class SyncDriver: @unchecked Sendable {
       do {
         contacts[device] = try JSONDecoder().decode(PeerContact.self, from: Data(json.utf8))
       } catch {
-        log.note("what was remembered of a peer cannot be read", ["device": device.description, "error": "\(error)"])
+        log.problem(
+          "what was remembered of a peer cannot be read", ["device": device.description, "error": "\(error)"])
       }
     }
   }
@@ -96,6 +97,9 @@ final class SyncDriver: @unchecked Sendable {
   func isConnected(_ device: DeviceID) -> Bool {
     links.values.contains { $0.identity?.peer?.device == device }
   }
+
+  /// How many devices have a link to this one.
+  var connectedCount: Int { Set(links.values.compactMap { $0.identity?.peer?.device }).count }
 
   // MARK: Edits
 
@@ -232,18 +236,18 @@ final class SyncDriver: @unchecked Sendable {
     case .diverged(let device): diverged.insert(device)
     case .withheld(let list, let device): take(list, from: device)
     case .forkSuspected(let replica, let device):
-      log.note("fork suspected", ["replica": "\(replica)", "peer": short(device)])
+      log.problem("fork suspected", ["replica": "\(replica)", "peer": short(device)])
     case .cloneSuspected(let device):
-      log.note("clone suspected", ["peer": short(device)])
+      log.problem("clone suspected", ["peer": short(device)])
       change(device) { $0.clonedAt = SystemClock.now.milliseconds }
     case .storeFailed(let text):
-      log.note("the store failed", ["error": text])
+      log.problem("the store failed", ["error": text])
       // The engine knows the store's errors only as texts; the store knows what it was.
       health.failed(replica.fault(saying: text), now: EventLoop.now)
     case .violation(let device, let violation):
       change(device) { $0.lastError = violation.sentence }
-      log.note("a peer broke a rule", ["peer": short(device), "violation": violation.description])
-    case .removedHere: log.note("this device belongs to the household no longer", [:])
+      log.problem("a peer broke a rule", ["peer": short(device), "violation": violation.description])
+    case .removedHere: log.problem("this device belongs to the household no longer", [:])
     case .closed(_, let device, let goodbye, let byPeer):
       guard goodbye.code != .duplicate, goodbye.code != .branches else { return }
       change(device) { $0.took(goodbye, byPeer: byPeer) }
@@ -276,7 +280,7 @@ final class SyncDriver: @unchecked Sendable {
 
   private func storeFailed(_ error: any Error) {
     health.failed(error, now: EventLoop.now)
-    log.note("the store failed", ["error": "\(error)"])
+    log.problem("the store failed", ["error": "\(error)"])
   }
 
   private func storeWorks() { health = StoreHealth() }

@@ -49,7 +49,7 @@ final class Witness {
     let isFirstStart = try !replica.isWatched()
     let doubt = try isFirstStart ? nil : doubt(replica)
     if let doubt {
-      log.note("this device goes on under a new replica id", ["because": doubt])
+      log.problem("this device goes on under a new replica id", ["because": doubt])
       try replica.mint(.restored, now: now)
     } else if isFirstStart {
       try replica.watch(since: now)
@@ -82,7 +82,7 @@ final class Witness {
       kept = memory
     } catch {
       isUseless = true
-      log.note("nothing can be remembered outside of the data directory", ["path": path, "error": "\(error)"])
+      log.problem("nothing can be remembered outside of the data directory", ["path": path, "error": "\(error)"])
     }
   }
 

@@ -88,7 +88,7 @@ protocol WriterNames {
 
 /// The encoding of ``StoredRecord``.
 enum CellVersions {
-  private enum Flag {
+  enum Flag {
     static let weak: UInt8 = 1
     static let hasValue: UInt8 = 2
     static let alive: UInt8 = 4
@@ -159,36 +159,6 @@ enum CellVersions {
       state.cells[cell] = writes
     }
     try reader.finish()
-  }
-
-  /// The same cells with their changesets named in another way: a file's positions, a page's indices.
-  static func renumber(_ bytes: [UInt8], from: some WriterNames, to: some WriterNames) throws -> [UInt8] {
-    var reader = ByteReader(bytes)
-    var writer = ByteWriter(capacity: bytes.count)
-    do {
-      let cells = try reader.count(limit: Limits.fieldsPerType * 2)
-      writer.varint(cells)
-      for _ in 0..<cells {
-        writer.text(try reader.text(limit: Limits.nameBytes))
-        let writes = try reader.count(limit: Limits.vectorEntries)
-        writer.varint(writes)
-        for _ in 0..<writes {
-          let header = try from.header(of: Int64(clamping: try reader.varint()))
-          writer.varint(UInt64(try to.number(of: header.name)))
-          writer.varint(try reader.varint())
-          let flags = try reader.byte()
-          writer.byte(flags)
-          guard flags & Flag.hasValue != 0 else { continue }
-          let values = try reader.count(limit: Limits.fieldsPerType)
-          writer.varint(values)
-          for _ in 0..<values { writer.value(try reader.value()) }
-        }
-      }
-      try reader.finish()
-    } catch let violation as DecodingViolation {
-      throw Violation(violation, in: "a record's versions")
-    }
-    return writer.bytes
   }
 
   /// What to store for the state, and the row that the type's table shows; nil if the record does not show.

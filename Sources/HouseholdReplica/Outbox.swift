@@ -40,7 +40,7 @@ struct Outbox {
   let connection: Connection
 
   /// How many rows are sealed in one go: a bound on memory; what goes on is marked as one transaction.
-  static let chunkRows = 20_000
+  var chunkRows = 20_000
   /// Edits further apart than this are sealed as separate changesets, each with its own time (D11).
   static let gapMilliseconds: Int64 = 1000
 
@@ -50,25 +50,56 @@ struct Outbox {
   /// Whether anything waits.
   func isEmpty() throws -> Bool { try connection.integer("SELECT 1 FROM sync_outbox LIMIT 1") == nil }
 
-  /// The oldest rows in order, at most one chunk and one more to look ahead.
+  /// The oldest rows in order, at most one chunk and some more to look ahead.
   func chunk() throws -> [OutboxRow] {
     let statement = try connection.statement(
       """
       SELECT number, type, id, kind, fields, at, image, weak FROM sync_outbox WHERE kind < \(Decision.firstKind)
       ORDER BY number LIMIT ?
       """)
-    try statement.bind(1, Int64(Self.chunkRows + 1))
+    try statement.bind(1, Int64(chunkRows + 3))
     defer { statement.reset() }
     var rows: [OutboxRow] = []
-    while try statement.step() {
-      guard let kind = OutboxRow.Kind(rawValue: statement.integer(3)) else { continue }
-      rows.append(
-        OutboxRow(
-          number: statement.integer(0), type: statement.integer(1), id: statement.text(2), kind: kind,
-          fields: UInt64(bitPattern: statement.integer(4)), at: statement.integer(5),
-          image: statement.isNull(6) ? nil : statement.text(6), isWeak: statement.integer(7) != 0))
-    }
+    while try statement.step() { if let row = Self.row(statement) { rows.append(row) } }
     return rows
+  }
+
+  private static func row(_ statement: Statement) -> OutboxRow? {
+    guard let kind = OutboxRow.Kind(rawValue: statement.integer(3)) else { return nil }
+    return OutboxRow(
+      number: statement.integer(0), type: statement.integer(1), id: statement.text(2), kind: kind,
+      fields: UInt64(bitPattern: statement.integer(4)), at: statement.integer(5),
+      image: statement.isNull(6) ? nil : statement.text(6), isWeak: statement.integer(7) != 0)
+  }
+
+  /// The generated changes that come after this chunk, of its records: a person's value before them is sealed as it was.
+  func generatedChanges(after chunk: [OutboxRow]) throws -> [RecordPlace: [OutboxRow]] {
+    let statement = try connection.statement(
+      """
+      SELECT number, type, id, kind, fields, at, image, weak FROM sync_outbox
+      WHERE number > ? AND kind = \(OutboxRow.Kind.updated.rawValue) AND weak = 1 ORDER BY number
+      """)
+    try statement.bind(1, chunk.last?.number ?? 0)
+    defer { statement.reset() }
+    let places = Set(chunk.map { RecordPlace(type: $0.type, id: $0.id) })
+    var changes: [RecordPlace: [OutboxRow]] = [:]
+    while try statement.step() {
+      guard let row = Self.row(statement) else { continue }
+      let place = RecordPlace(type: row.type, id: row.id)
+      if places.contains(place) { changes[place, default: []].append(row) }
+    }
+    return changes
+  }
+
+  /// How many of these rows make a chunk: a replacement is not cut from what it consists of, up to three rows.
+  func cut(_ rows: [OutboxRow]) -> Int {
+    var end = min(chunkRows, rows.count)
+    func isInReplacement(_ end: Int) -> Bool {
+      rows[end - 1].kind == .replacing
+        || end > 1 && rows[end - 1].kind == .deleted && rows[end - 2].kind == .replacing
+    }
+    while end < rows.count, isInReplacement(end) { end += 1 }
+    return end
   }
 
   /// The image that the next replacement or deletion of the record took, after this row.

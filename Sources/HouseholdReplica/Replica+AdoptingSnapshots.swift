@@ -174,6 +174,7 @@ extension Replica {
     let numbers = try page.shapes.map { try registry.number(of: $0.type, on: connection) }
     let tables = numbers.map { registry[$0] }
     let widths = try zip(page.shapes, tables).map { try Self.widening($0, to: $1) }
+    let added = zip(page.shapes, tables).map(Self.addedCells)
     let insertion = try StoredRecord.insertion(on: connection)
     let writings = try tables.map { try $0.map { try connection.statement($0.upsertSQL) } }
     for row in page.rows {
@@ -183,13 +184,19 @@ extension Replica {
       let widening = hasRow ? widths[row.shape] : nil
       let values = widening.map { $0.map { index in index.map { row.row[$0] } ?? .null } } ?? row.row
       if let table { try check(values, fits: table) }
-      let stored = StoredRecord(
+      var stored = StoredRecord(
         writer: known[row.writer].position, modified: known[row.modified].position, flags: Self.storedFlags(row.flags),
         life: row.life, isAlive: row.flags & SnapshotRow.Flag.alive != 0,
         cells: try row.cells.map { try CellVersions.renumber($0, from: names, to: self) })
       let shown = hasRow ? values : nil
-      if !grafts.isEmpty, stored.cells != nil {
-        // The server has put the writes into the order of its names, and on a tie they decide what shows.
+      var hasParked = false
+      if stored.isAlive, !added[row.shape].isEmpty {
+        let named = try CellVersions.naming(added[row.shape], in: stored.cells)
+        (stored.cells, hasParked) = (named.cells, named.hasParked)
+      }
+      if hasParked || !grafts.isEmpty && stored.cells != nil {
+        // The server shows less than this device can, or has put the writes into the order of its names, and on a tie
+        // they decide what shows.
         try mergeRenamed(stored, shown: shown, of: RecordPlace(type: number, id: row.id), table: table)
       } else if try stored.writeIfNew(type: number, id: row.id, using: insertion, on: connection) {
         if let shown, let table, let writing = writings[row.shape] { try table.write(row.id, shown, using: writing) }
@@ -214,6 +221,13 @@ extension Replica {
         .badSnapshot, "The snapshot knows other fields of \(shape.type) than this device; update household here.")
     }
     return fields.map { shape.fields.firstIndex(of: $0) }
+  }
+
+  /// The cells that a page does not know which was made before the schema grew: whoever wrote its records did not write
+  /// them, but for those that are named there.
+  private static func addedCells(_ shape: Shape, _ table: TypeTable?) -> [String] {
+    guard let table, shape.fields != table.fieldNames else { return [] }
+    return table.cells.map(\.name).filter { !shape.fields.contains($0) }.sorted()
   }
 
   private func check(_ row: [FieldValue], fits table: TypeTable) throws {

@@ -89,7 +89,12 @@ extension Replica {
 
   /// Moves the changesets of a branch after the fork to a row of their own.
   private func rename(_ branch: ReplicaTable.Entry, of parent: ReplicaTable.Entry, fork: UInt64) throws {
-    let moved = try replicas.insert(branch, on: connection)
+    // A cutoff may have taken all of it before: then it has its row.
+    let moved = try replicas[branch.id] ?? replicas.insert(branch, on: connection)
+    try replicas.update(moved.id, on: connection) { entry in
+      (entry.received, entry.applied, entry.base) = (branch.received, branch.applied, branch.base)
+      entry.parent = branch.parent
+    }
     try connection.run(
       "UPDATE sync_changeset SET replica = ? WHERE replica = ? AND seq > ?", .integer(moved.number),
       .integer(parent.number), .integer(Int64(fork)))

@@ -114,16 +114,17 @@ extension Replica {
       guard let hash = Self.hash(text), let chain = try heldChain(hash) else { continue }
       // The right may be gone since: then it is still to be decided.
       if decision == .rejected && !membershipState.mayWrite(identity.device) { continue }
-      var deleted: [RecordKey] = []
+      // Each once: a transaction may delete a record, make it again and delete it.
+      var deleted: Set<RecordKey> = []
       if decision == .rejected {
         for header in chain {
-          for key in try body(of: header).deletions where try state(of: key)?.isAlive == true { deleted.append(key) }
+          for key in try body(of: header).deletions where try state(of: key)?.isAlive == true { deleted.insert(key) }
         }
       }
       try approve(hash)
       _ = try applyReady()
       try sealApproval(of: hash, now: now)
-      for key in deleted where try isGone(key) { try bringBack(key, now: now) }
+      for key in deleted.sorted() where try isGone(key) { try bringBack(key, now: now) }
     }
     return !decisions.isEmpty
   }

@@ -46,14 +46,7 @@ extension Replica {
       (membershipState, admission.rights) = MembershipEvaluation.evaluate(log)
       try writeNames()
       if mayWriteFacts && !couldWriteFacts { duplicates.mustLookThroughKeys = true }
-      if membershipState.schema != before.schema {
-        let former = registry
-        try SchemaTables.adopt(membershipState.schema, on: connection)
-        registry = try TypeRegistry(schema: membershipState.schema, connection: connection)
-        duplicates = try Duplicates(connection, registry: registry, schema: membershipState.schema)
-        try adoptOwnership(before: former)
-        try showParked(earlier: former)
-      }
+      if membershipState.schema != before.schema { try adoptSchema() }
       try protect(before: before)
       try readmit(since: rights)
       if replicas.sorted.contains(where: { !rights.agree(with: admission.rights, on: $0.device) }) {

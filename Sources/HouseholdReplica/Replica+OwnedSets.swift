@@ -221,7 +221,7 @@ extension Replica {
     try showAllSets()
   }
 
-  private func liveRecords(of table: TypeTable) throws -> [String] {
+  func liveRecords(of table: TypeTable) throws -> [String] {
     let statement = try connection.statement("SELECT id FROM sync_record WHERE type = ? AND alive = 1")
     try statement.bind(1, table.number)
     defer { statement.reset() }

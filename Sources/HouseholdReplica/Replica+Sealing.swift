@@ -15,6 +15,12 @@ extension Replica {
   /// How many captured edits are not sealed yet.
   package func unsealedCount() throws -> Int64 { try outbox.count() }
 
+  /// How many captured edits are sealed in one go; what goes on is marked as one transaction.
+  package var rowsSealedAtOnce: Int {
+    get { outbox.chunkRows }
+    set { outbox.chunkRows = newValue }
+  }
+
   func sealInTransaction(now: Instant) throws -> Bool {
     let sealed = try sealCaptured(now: now)
     guard try carryOutDecisions(now: now) else { return sealed }
@@ -28,6 +34,7 @@ extension Replica {
     while true {
       let rows = try outbox.chunk()
       guard !rows.isEmpty else {
+        if sealed { try endTransaction(now: now) }
         // What was found to be one thing is written down in a changeset of its own.
         if try settleDuplicates(now: now) { continue }
         if mustWithdraw {
@@ -39,12 +46,20 @@ extension Replica {
       }
       sealed = true
       mustWithdraw = true
-      let chunk = rows.prefix(Outbox.chunkRows)
-      let ahead = rows.count > chunk.count ? rows.last : nil
+      let chunk = rows.prefix(outbox.cut(rows))
+      let ahead = rows.count > chunk.count ? rows[chunk.count] : nil
       try seal(chunk: Array(chunk), ahead: ahead, now: now)
       try outbox.remove(through: chunk.last?.number ?? 0)
       if ahead != nil { connection.releaseMemory() }
     }
+  }
+
+  /// Seals an empty changeset if the last one says that its transaction goes on: what was to follow came to nothing, such
+  /// as a record that was made and deleted, and others would wait for it.
+  private func endTransaction(now: Instant) throws {
+    let last = ChangesetName(replica: replica, sequence: replicas[replica]?.received ?? 0)
+    guard let header = try log.header(of: last, replicas: replicas), header.continues else { return }
+    _ = try appendOwn([], editedAt: header.editedAt, continues: false, overwritten: nil, now: now)
   }
 
   private func seal(chunk: [OutboxRow], ahead: OutboxRow?, now: Instant) throws {
@@ -52,11 +67,13 @@ extension Replica {
     let cuts = Self.runs(of: chunk)
     let touched = try touchedSets(in: chunk)
     var sealed = SealedRecords()
+    let beyond = ahead == nil ? [:] : try outbox.generatedChanges(after: chunk)
     for (index, range) in cuts.enumerated() {
       var later: [RecordPlace: [OutboxRow]] = [:]
       for row in chunk[range.upperBound...] {
         later[RecordPlace(type: row.type, id: row.id), default: []].append(row)
       }
+      later.merge(beyond, uniquingKeysWith: +)
       var run = try reader.run(chunk[range], laterRows: later) { place in
         var known: EditReader.Known
         if let state = sealed[place] {

@@ -4,6 +4,8 @@ package import HouseholdRecords
 struct ServedSnapshot {
   var offer: SnapshotOffer
   let reader: Connection
+  /// The tables as they were then: the reader knows no others.
+  let registry: TypeRegistry
   /// How many links read it.
   var uses: Int
 }
@@ -77,7 +79,7 @@ extension Replica {
     if servedSnapshots[offer.id] != nil {
       servedSnapshots[offer.id]?.uses += 1
     } else {
-      servedSnapshots[offer.id] = ServedSnapshot(offer: offer, reader: reader, uses: 1)
+      servedSnapshots[offer.id] = ServedSnapshot(offer: offer, reader: reader, registry: registry, uses: 1)
     }
     return offer
   }
@@ -183,7 +185,7 @@ extension Replica {
     var size = 0
     var last = (type: afterType, id: id)
     for (name, number) in try registryNames(in: served.reader) where name >= afterType {
-      let table = registry[number]
+      let table = served.registry[number]
       let shape = page.shapes.count
       page.shapes.append(Shape(type: name, fields: table?.fieldNames ?? []))
       let statement = try served.reader.statement(Self.rowsSQL(table))

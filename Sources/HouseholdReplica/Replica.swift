@@ -9,7 +9,7 @@ package final class Replica {
   let connection: Connection
   let facts: Facts
   let log: ChangesetLog
-  let outbox: Outbox
+  var outbox: Outbox
   let cryptography: any Cryptography
   let signer: (any DeviceSigner)?
   /// Whether this device's key is here, so that something can be sealed.

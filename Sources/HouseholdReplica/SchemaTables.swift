@@ -36,17 +36,17 @@ enum SchemaTables {
       guard let number = try connection.integer("SELECT number FROM sync_type WHERE name = ?", .text(type.name)) else {
         throw ReplicaError(.other, "The type \(type.name) has no number.")
       }
-      try makeTable(type, on: connection)
-      for trigger in CaptureTriggers.statements(for: type, number: number) + WriterChecks.statements(for: type)
+      let triggers =
+        CaptureTriggers.statements(for: type, number: number) + WriterChecks.statements(for: type)
         + OwnedSetChecks.statements(for: type, in: ownerships)
-      {
-        try connection.execute(trigger)
-      }
+      try makeTable(type, triggers: triggers, on: connection)
+      for trigger in triggers { try connection.execute(trigger) }
     }
     connection.forgetStatements()
   }
 
-  private static func makeTable(_ type: RecordType, on connection: Connection) throws {
+  /// - Parameter triggers: the statements that make the table's triggers anew, each after one that takes it away.
+  private static func makeTable(_ type: RecordType, triggers: [String], on connection: Connection) throws {
     let table = quoted(type.name)
     let columns = try columns(of: type.name, on: connection)
     if columns.isEmpty {
@@ -57,21 +57,26 @@ enum SchemaTables {
           id TEXT PRIMARY KEY NOT NULL DEFAULT (lower(hex(randomblob(16))))\(fields)
         ) STRICT, WITHOUT ROWID
         """)
-    } else {
-      for field in type.fields where !columns.contains(field.name) {
-        let storage = storage(of: field).rawValue
-        try connection.execute("ALTER TABLE \(table) ADD COLUMN \(quoted(field.name)) \(storage)")
-      }
+      return
+    }
+    let retyped = type.fields.filter { (columns[$0.name] ?? storage(of: $0).rawValue) != storage(of: $0).rawValue }
+    if !retyped.isEmpty {
+      // SQLite takes no column away that a trigger names.
+      for drop in triggers where drop.hasPrefix("DROP TRIGGER") { try connection.execute(drop) }
+    }
+    for field in retyped { try connection.execute("ALTER TABLE \(table) DROP COLUMN \(quoted(field.name))") }
+    for field in type.fields where columns[field.name] != storage(of: field).rawValue {
+      try connection.execute("ALTER TABLE \(table) ADD COLUMN \(quoted(field.name)) \(storage(of: field).rawValue)")
     }
   }
 
-  /// The columns of a table in order; none if there is no such table.
-  static func columns(of table: String, on connection: Connection) throws -> [String] {
-    let statement = try connection.statement("SELECT name FROM pragma_table_info(?) ORDER BY cid")
+  /// The columns of a table, each with the storage class that it was declared with; none if there is no such table.
+  private static func columns(of table: String, on connection: Connection) throws -> [String: String] {
+    let statement = try connection.statement("SELECT name, type FROM pragma_table_info(?)")
     try statement.bind(1, table)
     defer { statement.reset() }
-    var names: [String] = []
-    while try statement.step() { names.append(statement.text(0)) }
-    return names
+    var columns: [String: String] = [:]
+    while try statement.step() { columns[statement.text(0)] = statement.text(1) }
+    return columns
   }
 }

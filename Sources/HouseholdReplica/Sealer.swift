@@ -219,9 +219,8 @@ struct EditReader {
   ) throws -> (row: [FieldValue], changedLater: UInt64)? {
     var changedLater: UInt64 = 0
     for row in later.prefix(while: { $0.kind == .updated }) where !row.isWeak { changedLater |= row.fields }
-    let row =
-      try rowBefore(later, of: place, table: table)
-      ?? rowNow(of: place, table: table, after: max(folded.last, later.last?.number ?? 0))
+    let before = later.isEmpty ? nil : try rowBefore(later, of: place, table: table)
+    let row = try before ?? rowNow(of: place, table: table, after: max(folded.last, later.last?.number ?? 0))
     return row.map { ($0, changedLater) }
   }
 }

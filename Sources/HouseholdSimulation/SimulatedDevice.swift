@@ -21,12 +21,14 @@ package final class SimulatedDevice {
   /// This device's clock minus true time, in milliseconds.
   package var clockOffset: Int64 = 0
   var openLinks: Set<LinkNumber> = []
+  /// How many edits it seals in one go; nil for as many as a real one.
+  private let rowsSealedAtOnce: Int?
   /// What the device promised to keep, see ``noteWhatIsPromised()``.
   private var promised: (unsealed: Int64, received: VersionVector) = (0, VersionVector())
 
   init(
     name: String, index: Int, member: MemberID, key: SimulatedKey, cryptography: SimulatedCryptography,
-    disk: SimulatedDisk, engine: SyncEngine, create: (_ path: String) throws -> Replica
+    disk: SimulatedDisk, engine: SyncEngine, rowsSealedAtOnce: Int?, create: (_ path: String) throws -> Replica
   ) throws {
     self.name = name
     self.index = index
@@ -34,9 +36,11 @@ package final class SimulatedDevice {
     self.key = key
     self.cryptography = cryptography
     self.engine = engine
+    self.rowsSealedAtOnce = rowsSealedAtOnce
     system = SimulatedFileSystem(disk)
     let path = system.path(Self.file)
     replica = try create(path)
+    if let rowsSealedAtOnce { replica.rowsSealedAtOnce = rowsSealedAtOnce }
   }
 
   /// A connection as any other program would have it; a program that runs for longer opens the file again when the
@@ -108,6 +112,7 @@ package final class SimulatedDevice {
   private func open() throws {
     let path = system.path(Self.file)
     replica = try Replica(path: path, cryptography: cryptography, signer: key)
+    if let rowsSealedAtOnce { replica.rowsSealedAtOnce = rowsSealedAtOnce }
     source = SeededRandom(seed: source.next())
     replica.random = source
   }

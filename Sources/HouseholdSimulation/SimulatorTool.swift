@@ -4,13 +4,13 @@ import FoundationEssentials
 package enum SimulatorTool {
   private static let usage = """
     usage: household-simulator [--seeds N] [--seed S] [--steps N] [--devices N] [--trace]
-                                [--losing-rights] [--growing-schema]
+                                [--losing-rights] [--fixed-schema]
            household-simulator scenario FILE...
 
     Plays N households of random events, from seed S on (default: 200 seeds from 1, 100 steps, 3 devices), or scenario
     files of the format household-sync-scenario/1. With --losing-rights members are also removed, made read-only, and
-    leave; with --growing-schema types and fields are added: some seeds do not survive either yet. A seed that fails is
-    played again with --seed S --seeds 1 --trace.
+    leave: some seeds do not survive that yet. With --fixed-schema no types and fields are added.
+    A seed that fails is played again with --seed S --seeds 1 --trace.
     """
 
   /// What the options say.
@@ -30,8 +30,8 @@ package enum SimulatorTool {
         case "--losing-rights":
           size.losesRights = true
           continue
-        case "--growing-schema":
-          size.growsSchema = true
+        case "--fixed-schema":
+          size.growsSchema = false
           continue
         default: break
         }

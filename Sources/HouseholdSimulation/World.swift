@@ -40,6 +40,10 @@ package final class World {
   package var tamper: ((_ type: UInt8, _ payload: inout [UInt8]) -> Void)?
   /// How often each changeset was sent to each device.
   var traffic = Traffic()
+  /// How many edits the next device seals in one go: every third one does as a real one.
+  private var rowsSealedAtOnce: Int? { sealsInSmallParts ? [nil, 3, 1][devices.count % 3] : nil }
+  /// Whether devices seal a few edits in one go, as a real one does from 20,000 on.
+  var sealsInSmallParts = false
   let cryptography: SimulatedCryptography
   private let authority: SimulatedKey
 
@@ -89,7 +93,7 @@ package final class World {
       name: plan.name, index: devices.count, member: member, key: key, cryptography: cryptography,
       disk: disk
         ?? SimulatedDisk(wall: now.advanced(byMilliseconds: plan.clockOffset), seed: identityRandom.next()),
-      engine: makeEngine()
+      engine: makeEngine(), rowsSealedAtOnce: rowsSealedAtOnce
     ) { path in
       let replica = try Replica.create(
         path: path, identity: identity, entries: entries, nonce: nonce, incarnation: incarnation,
@@ -134,7 +138,7 @@ package final class World {
   func add(twinOf device: SimulatedDevice, disk: SimulatedDisk) throws -> SimulatedDevice {
     let twin = try SimulatedDevice(
       name: "\(device.name)-\(devices.count)", index: devices.count, member: device.member, key: device.key,
-      cryptography: cryptography, disk: disk, engine: makeEngine()
+      cryptography: cryptography, disk: disk, engine: makeEngine(), rowsSealedAtOnce: rowsSealedAtOnce
     ) { path in
       try Replica(path: path, cryptography: cryptography, signer: device.key)
     }

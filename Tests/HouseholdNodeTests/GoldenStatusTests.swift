@@ -78,7 +78,10 @@ import Testing
     // How often which address was tried is a matter of the moment.
     case _ where ["lastTried", "error", "lastError"].contains(last): return "<text or null>"
     case let list as [Any]: return list.prefix(last == "addresses" ? 1 : .max).map { normal($0, at: path) }
-    case is NSNumber where ["pid", "bytesSent", "bytesReceived", "clockOffsetMs"].contains(last): return "<number>"
+    // Whether an edit came with the snapshot or after it is a matter of the moment, too.
+    case is NSNumber
+    where ["pid", "bytesSent", "bytesReceived", "changesSent", "changesReceived", "clockOffsetMs"].contains(last):
+      return "<number>"
     case let text as String:
       if last == "words" { return "<words>" }
       if last == "version" { return "<version>" }

@@ -42,21 +42,23 @@ final class Home {
 
   /// Starts the node, and waits until it listens.
   func start(
-    peers: [Home] = [], words: [String] = [], listen: String = "127.0.0.1:0", discovers: Bool = false
+    peers: [Home] = [], words: [String] = [], listen: String = "127.0.0.1:0", discovers: Bool = false,
+    environment: [String: String] = [:]
   ) throws {
-    try spawn(peers: peers, words: words, listen: listen, discovers: discovers)
+    try spawn(peers: peers, words: words, listen: listen, discovers: discovers, environment: environment)
     try waitUntilItListens()
   }
 
   /// Starts the node, which may not come to listen.
   func spawn(
-    peers: [Home] = [], words: [String] = [], listen: String = "127.0.0.1:0", discovers: Bool = false
+    peers: [Home] = [], words: [String] = [], listen: String = "127.0.0.1:0", discovers: Bool = false,
+    environment: [String: String] = [:]
   ) throws {
     starts += 1
     let dial = peers.flatMap { ["--peer", $0.address] }
     process = try Program.start(
       ["node", "--data-dir", directory, "--listen", listen] + (discovers ? [] : ["--no-discovery"]) + dial + words,
-      folder: place.folder, name: logName, launcher: launcher)
+      folder: place.folder, name: logName, launcher: launcher, environment: environment)
   }
 
   func waitUntilItListens() throws {

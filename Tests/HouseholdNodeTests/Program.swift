@@ -27,13 +27,18 @@ enum Program {
 
   /// A process with its output in files, as a pipe that nobody reads would hold it up.
   ///
-  /// - Parameter launcher: words by which another program starts it.
-  static func start(_ words: [String], folder: URL, name: String, launcher: [String] = []) throws -> Process {
+  /// - Parameters:
+  ///   - launcher: words by which another program starts it.
+  ///   - environment: variables beside the usual ones.
+  static func start(
+    _ words: [String], folder: URL, name: String, launcher: [String] = [], environment: [String: String] = [:]
+  ) throws -> Process {
     let process = Process()
     process.executableURL = launcher.isEmpty ? url : URL(filePath: "/usr/bin/env")
     process.arguments = launcher.isEmpty ? words : launcher + [url.path] + words
     process.currentDirectoryURL = folder
-    process.environment = ["PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "HOME": folder.path, "LANG": "C.UTF-8"]
+    let usual = ["PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "HOME": folder.path, "LANG": "C.UTF-8"]
+    process.environment = usual.merging(environment) { $1 }
     process.standardInput = FileHandle.nullDevice
     for (keyPath, ending) in [(\Process.standardOutput, "out"), (\Process.standardError, "err")] {
       let file = folder.appending(path: "\(name).\(ending)")

@@ -103,6 +103,26 @@ struct SchemaSkewTests {
     }
     #expect(try home.difference("alex", "sam") == nil)
   }
+
+  @Test func `a snapshot shows what the device that serves it does not know`() throws {
+    let packed = try newer(
+      [
+        Shape(type: "category", fields: ["tax"]), Shape(type: "goal", fields: ["title"]),
+      ],
+      [
+        Operation(kind: .update, isWeak: false, shape: 0, id: "c1", life: 1, values: [.text("7%")]),
+        Operation(kind: .insert, isWeak: false, shape: 1, id: "g1", life: 1, values: [.text("Holiday")]),
+      ])
+    _ = try b.replica.receive([packed], from: a.key.device, token: nil, now: b.now)
+    let snapshot = try #require(try home.snapshot(of: "sam"))
+    try home.add("kim", needsSnapshot: true)
+    try home.adopt(snapshot, at: "kim")
+
+    let kim = home["kim"]
+    #expect(try kim.fields("category", "c1")?["name"] == .text("Food"))
+    #expect(try kim.fields("category", "c1")?["tax"] == .text("7%"))
+    #expect(try kim.fields("goal", "g1") == ["title": .text("Holiday")])
+  }
 }
 
 @Suite("A schema grows and never shrinks (D13)")

@@ -58,20 +58,40 @@ extension TestHousehold {
   /// Puts what `from` serves as a snapshot in place at `to`.
   func adoptSnapshot(_ to: String, from: String) throws {
     try tell(to, from: from)
-    let server = self[from].replica
-    server.lastNow = self[from].now
-    guard let offer = try server.openSnapshot(resuming: nil) else { return }
-    var cursor: [UInt8] = []
-    while true {
-      let page = try server.snapshotPage(offer.id, after: cursor)
-      try self[to].replica.stage(page, of: offer.id)
-      cursor = page.cursor
-      if page.isLast { break }
-    }
+    if let snapshot = try snapshot(of: from) { try adopt(snapshot, at: to) }
+  }
+
+  /// A snapshot as it was served, whole.
+  struct Snapshot {
+    var offer: SnapshotOffer
+    var pages: [SnapshotPage] = []
+    var server: DeviceID
+    var token: ChangeToken
+  }
+
+  /// What a device serves now; nil if it waits for a snapshot itself.
+  ///
+  /// - Parameter body: happens after the first page.
+  func snapshot(of name: String, afterFirstPage body: () throws -> Void = {}) throws -> Snapshot? {
+    let server = self[name].replica
+    server.lastNow = self[name].now
+    guard let offer = try server.openSnapshot(resuming: nil) else { return nil }
+    var snapshot = Snapshot(
+      offer: offer, server: self[name].key.device,
+      token: ChangeToken(incarnation: server.incarnation, position: offer.position))
+    repeat {
+      snapshot.pages.append(try server.snapshotPage(offer.id, after: snapshot.pages.last?.cursor ?? []))
+      if snapshot.pages.count == 1 { try body() }
+    } while snapshot.pages.last?.isLast == false
     server.closeSnapshot(offer.id)
-    try self[to].replica.adoptSnapshot(
-      offer.id, from: self[from].key.device,
-      token: ChangeToken(incarnation: server.incarnation, position: offer.position), now: self[to].now)
+    return snapshot
+  }
+
+  /// Puts a snapshot in place at a device.
+  func adopt(_ snapshot: Snapshot, at name: String) throws {
+    for page in snapshot.pages { try self[name].replica.stage(page, of: snapshot.offer.id) }
+    try self[name].replica.adoptSnapshot(
+      snapshot.offer.id, from: snapshot.server, token: snapshot.token, now: self[name].now)
   }
 
   /// The first difference between the tables, digests, conflicts or vectors of these devices.

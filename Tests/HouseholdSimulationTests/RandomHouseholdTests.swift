@@ -15,7 +15,23 @@ struct RandomHouseholdTests {
   }
 
   @Test(arguments: [84, 170, 353, 1047, 1106] as [UInt64])
-  func `a seed that once found a fault holds`(seed: UInt64) throws {
+  func `a seed that once found a fault holds, where the schema stays as it is`(seed: UInt64) throws {
+    var size = RandomHousehold.Size()
+    (size.growsSchema, size.sealsInSmallParts) = (false, false)
+    let outcome = try RandomHousehold.run(seed: seed, size: size)
+    #expect(outcome.failure == nil, "seed \(seed): \(outcome.failure ?? "")")
+  }
+
+  @Test(arguments: [24, 46, 5067] as [UInt64])
+  func `a seed that once found a fault where the schema grows holds`(seed: UInt64) throws {
+    var size = RandomHousehold.Size()
+    size.sealsInSmallParts = false
+    let outcome = try RandomHousehold.run(seed: seed, size: size)
+    #expect(outcome.failure == nil, "seed \(seed): \(outcome.failure ?? "")")
+  }
+
+  @Test(arguments: [1, 5, 22, 35, 207] as [UInt64])
+  func `a seed that once found a fault where edits are sealed in parts holds`(seed: UInt64) throws {
     let outcome = try RandomHousehold.run(seed: seed)
     #expect(outcome.failure == nil, "seed \(seed): \(outcome.failure ?? "")")
   }

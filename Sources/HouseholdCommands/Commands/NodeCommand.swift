@@ -10,23 +10,22 @@ struct NodeCommand: Command {
     "node", group: .sync, summary: "Run this device's node until it is stopped.",
     discussion: """
       Listens for the household's other devices, dials them, and exchanges changes. It prints `listening on \
-      HOST:PORT` once it can be reached, and stops on SIGTERM or Ctrl-C after saying goodbye to its peers.
+      HOST:PORT` once it can be reached, and stops on SIGTERM or Ctrl-C after saying goodbye to its peers. What it can be \
+      told, the environment and a file of settings can tell it, too: see `household settings --help`.
       """,
-    options: [
-      .value("listen", "HOST:PORT", kind: .address, help: "Where to listen; default: [::]:7411. Port 0 picks one."),
-      .value(
-        "advertise", "HOST:PORT", kind: .address, repeatable: true,
-        help: "Tell others this address instead of the machine's own."),
-      .value("peer", "HOST:PORT", kind: .address, repeatable: true, help: "Dial this node."),
-      .flag("no-discovery", help: "Do not look for devices in the local network, nor call out there."),
+    options: NodeSetting.all.map(\.option) + [
+      .flag("no-discovery", help: "The same as --discovery off.")
     ])
 
   func run(_ invocation: Invocation, output: Output) async throws -> ExitCode {
-    let configuration = NodeConfiguration(
-      directory: try invocation.directory(), listen: try Self.address(invocation.value("listen") ?? "[::]:7411"),
-      advertise: try invocation.values("advertise").map(Self.address),
-      peers: try invocation.values("peer").map(Self.address), version: CommandLineTool.version,
-      log: Log(isOn: !invocation.isQuiet), discovers: !invocation.flag("no-discovery"))
+    let settings = try NodeSettings(invocation, takesFlags: true)
+    var configuration = NodeConfiguration(
+      directory: try invocation.directory(), listen: try Self.address(settings[.listen][0]),
+      advertise: try settings[.advertise].map(Self.address), peers: try settings[.peer].map(Self.address),
+      version: CommandLineTool.version, log: Self.log(settings, invocation.environment),
+      discovers: settings[.discovery] == ["on"])
+    configuration.metrics = try settings[.metrics].first.map(Self.address)
+    configuration.supervisor = Supervisor(environment: invocation.environment)
     StopSignals.catchThem()
     let end = Mutex<NodeError?>(nil)
     let node = try Node(
@@ -54,6 +53,16 @@ struct NodeCommand: Command {
     try await node.stop()
     if let error = end.withLock({ $0 }) { throw error }
     return .done
+  }
+
+  private static func log(_ settings: NodeSettings, _ environment: [String: String]) -> Log {
+    let level: Log.Level =
+      switch settings[.logLevel].first {
+      case "off": .off
+      case "problems": .problems
+      default: .all
+      }
+    return Log(level, isJournal: Log.goesToJournal(environment))
   }
 
   static func address(_ text: String) throws(CommandError) -> SocketAddress {

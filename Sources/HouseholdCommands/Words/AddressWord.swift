@@ -29,6 +29,13 @@ package struct AddressWord: Hashable, Sendable {
   /// The address as it is typed.
   package var text: String { host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
+  /// Whether only this machine reaches it, as the word alone tells.
+  package var isLoopback: Bool {
+    let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+    let isIPv4 = parts.count == 4 && parts.allSatisfy { UInt8($0) != nil } && parts[0] == "127"
+    return isIPv4 || host == "::1" || host == "localhost"
+  }
+
   private static func mayStandInHost(_ byte: UInt8) -> Bool {
     byte > UInt8(ascii: " ") && byte < 0x7F && !"[]/\\\"'@?#".utf8.contains(byte)
   }

@@ -95,23 +95,12 @@ extension Judge {
     for key in truth.keys.sorted() {
       guard let state = truth[key] else { continue }
       let stored = try device.replica.state(of: key)
-      if stored.map(withoutBlanks) != withoutBlanks(state) {
+      if stored != state {
         return "\(device.name) keeps other writes of \(key) than its changesets say: "
           + firstDifference(stored ?? RecordState(), state)
       }
     }
     return nil
-  }
-
-  /// The state without nulls in fields that were added on the way: an insert from before the field did not write it, and
-  /// what is read for it depends on how the record is stored. As weak writes such nulls lose against everything.
-  private static func withoutBlanks(_ state: RecordState) -> RecordState {
-    var state = state
-    for (cell, writes) in state.cells where cell.hasPrefix("added") {
-      let kept = writes.filter { !$0.isWeak || !$0.value.values.allSatisfy(\.isNull) }
-      state.cells[cell] = kept.isEmpty ? nil : kept
-    }
-    return state
   }
 
   private static func firstDifference(_ stored: RecordState, _ truth: RecordState) -> String {

@@ -30,10 +30,9 @@ package final class RandomHousehold {
     /// it is of (seed 103), or where the last one that counts went with who left (44).
     package var losesRights = false
     /// Whether the owner adds types and fields.
-    ///
-    /// Not by default: where a record was made before its type had a field, what is read as null in it competes with
-    /// weak writes of that field on the devices that keep it as a plain row (seeds 24, 46, 5067).
-    package var growsSchema = false
+    package var growsSchema = true
+    /// Whether two of three devices seal one edit in one go, or three, as a real one does with 20,000.
+    package var sealsInSmallParts = true
 
     package init(devices: Int = 3, steps: Int = 100, checkEvery: Int = 10) {
       self.devices = devices
@@ -58,6 +57,7 @@ package final class RandomHousehold {
     judgeRandom = SeededRandom(seed: seed &+ 2)
     let schema = SimulationSchema.schema(types: 2, &random)
     world = World(seed: seed, schema: schema, start: Self.start, trace: trace)
+    world.sealsInSmallParts = size.sealsInSmallParts
   }
 
   /// Plays one seed to its end, or to the first broken rule.

@@ -1,0 +1,101 @@
+internal import HouseholdRecords
+
+/// Taking a schema that has grown into the records that are here. No merge is done anew, and nothing is sealed.
+///
+/// - What was parked is shown: writes of types and fields that were not known here are kept in the cells.
+/// - A record that was written before its type had a field has not written it: the new cell is named without a write, or
+///   it would be taken for a null of the record's insert and compete with others' writes on some devices only (D13).
+/// - Two owners may add a field of one name at the same time. The first in the order of entries stands, also on a device
+///   that knew the other one before: what was written there is kept, and shows where it fits.
+extension Replica {
+  /// Brings tables and records in line with the schema that the membership log says now.
+  func adoptSchema() throws {
+    let schema = membershipState.schema
+    let former = registry
+    for type in schema.types {
+      guard let table = registry.known(type.name).flatMap({ registry[$0] }) else { continue }
+      let retyped = table.fieldsOfOtherStorage(in: type)
+      if !retyped.isEmpty { try keepBesideRows(retyped, of: table) }
+    }
+    try SchemaTables.adopt(schema, on: connection)
+    registry = try TypeRegistry(schema: schema, connection: connection)
+    duplicates = try Duplicates(connection, registry: registry, schema: schema)
+    try adoptOwnership(before: former)
+    try adoptGrowth(from: former)
+  }
+
+  /// Keeps the values of these fields in the cells, as their column goes with all that it holds.
+  private func keepBesideRows(_ fields: [Int], of table: TypeTable) throws {
+    for id in try liveRecords(of: table) {
+      let place = RecordPlace(type: table.number, id: id)
+      guard let stored = try StoredRecord.read(type: table.number, id: id, on: connection) else { continue }
+      let row = try table.row(id, on: connection)
+      let state = try CellVersions.decode(stored, row: row, table: table, names: self)
+      var (kept, _) = try CellVersions.encode(
+        state, table: table, names: self, isApart: duplicates.isMember(place)
+      ) { row in
+        var row = duplicates.repointed(row, of: table.number)
+        for field in fields { row[field] = .null }
+        return row
+      }
+      kept.flags |= stored.flags & (StoredRecord.conflictFlag | StoredRecord.setsFlag | StoredRecord.mergedFlag)
+      try kept.write(type: table.number, id: id, on: connection)
+    }
+  }
+
+  /// Makes records agree with new types and fields.
+  ///
+  /// - Parameter earlier: the tables as they were known before; the new ones are in `registry`.
+  private func adoptGrowth(from earlier: TypeRegistry) throws {
+    for table in registry.sorted {
+      let old = earlier[table.number]
+      let added = table.cells.map(\.name).filter { old?.index(of: $0) == nil }.sorted()
+      let showsAnew = old.map(table.decidesOtherwise) ?? true
+      if added.isEmpty && !showsAnew { continue }
+      let ids = try recordsWithNamedCells(of: table.number)
+      // Of a record that one changeset wrote no cell is named, and none can be parked.
+      try connection.run(
+        "UPDATE sync_record SET cells = ? WHERE type = ? AND alive <> 0 AND cells IS NULL",
+        .bytes(try CellVersions.naming(added, in: nil).cells), .integer(table.number))
+      for id in ids {
+        guard var stored = try StoredRecord.read(type: table.number, id: id, on: connection) else { continue }
+        let place = RecordPlace(type: table.number, id: id)
+        let named = try CellVersions.naming(added, in: stored.cells)
+        if stored.isAlive { stored.cells = named.cells }
+        if showsAnew || named.hasParked {
+          let row = stored.isAlive ? try table.row(id, on: connection) : nil
+          let state = try CellVersions.decode(stored, row: row, table: table, names: self)
+          try store(state, of: place, table: table, shownBefore: nil, earlierFlags: stored.flags)
+        } else if stored.isAlive {
+          try stored.write(type: table.number, id: id, on: connection)
+        }
+      }
+    }
+  }
+
+  /// The ids of the records of which single cells are kept: only those can hold what was not shown.
+  private func recordsWithNamedCells(of type: Int64) throws -> [String] {
+    let statement = try connection.statement("SELECT id FROM sync_record WHERE type = ? AND cells IS NOT NULL")
+    try statement.bind(1, type)
+    defer { statement.reset() }
+    var ids: [String] = []
+    while try statement.step() { ids.append(statement.text(0)) }
+    return ids
+  }
+}
+
+extension TypeTable {
+  /// The fields of this table that the type holds in another kind of column.
+  fileprivate func fieldsOfOtherStorage(in type: RecordType) -> [Int] {
+    self.type.fields.indices.filter { index in
+      let field = self.type.fields[index]
+      return type.field(field.name).map { SchemaTables.storage(of: $0) != SchemaTables.storage(of: field) } ?? false
+    }
+  }
+
+  /// Whether records may show something else than by an earlier table, in the fields that both know.
+  fileprivate func decidesOtherwise(than old: TypeTable) -> Bool {
+    old.type.fields.contains { type.field($0.name) != $0 }
+      || old.cells.contains { cell($0.name)?.strategy != $0.strategy }
+  }
+}

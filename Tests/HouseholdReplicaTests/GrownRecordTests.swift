@@ -1,0 +1,128 @@
+import HouseholdRecords
+import HouseholdReplica
+import HouseholdTrust
+import Testing
+
+/// A record has been written as its author's schema was, whatever the schema of who keeps it.
+@Suite("Records from before their type had a field have not written it (D7, D13)")
+struct GrownRecordTests {
+  let home: TestHousehold
+  let a: TestHousehold.Device
+  let b: TestHousehold.Device
+
+  init() throws {
+    home = try TestHousehold("alex", "sam")
+    a = home["alex"]
+    b = home["sam"]
+  }
+
+  /// The owner adds a field to the categories, and a type.
+  ///
+  /// - Parameter restarts: whether the tests' own connection is to know it.
+  private func grow(restarts: Bool = true) throws {
+    var wanted = TestHousehold.schema
+    wanted.types[1].fields.append(.init("tax", .text))
+    wanted.types.append(RecordType(name: "goal", fields: [.init("title", .text)]))
+    _ = try a.replica.state(.schema(TestHousehold.schema.extended(by: wanted)), at: a.now)
+    if restarts { try a.restart() }
+  }
+
+  private func generate(_ id: String, tax: String) throws {
+    _ = try a.access.generating { try a.put("category", id, [("name", .text("Trips")), ("tax", .text(tax))]) }
+    try a.seal()
+  }
+
+  private func upgrade(_ device: TestHousehold.Device) throws {
+    try home.tell(device.name, from: "alex")
+    try device.restart()
+  }
+
+  @Test(arguments: [false, true])
+  func `a generated value of a new field goes before nothing, on who had the plain row and on who had not`(
+    growsTwice: Bool
+  ) throws {
+    try b.put("category", "c", [("name", .text("Trips"))])
+    try b.seal()
+    try grow()
+    try generate("c", tax: "5%")
+
+    try upgrade(b)
+    if growsTwice {
+      var wanted = a.access.schema
+      wanted.types[1].fields.append(.init("another", .integer))
+      _ = try a.replica.state(.schema(a.access.schema.extended(by: wanted)), at: a.now)
+      try a.restart()
+      try upgrade(b)
+    }
+    try home.sync("alex", "sam")
+
+    for device in [a, b] { #expect(try device.fields("category", "c")?["tax"] == .text("5%"), "\(device.name)") }
+    let key = RecordKey(type: "category", id: "c")
+    #expect(try a.replica.state(of: key) == b.replica.state(of: key))
+    #expect(try home.difference("alex", "sam") == nil)
+  }
+
+  @Test func `a snapshot from before the schema grew brings records that have not written the new field`() throws {
+    try b.put("category", "c", [("name", .text("Trips"))])
+    try b.seal()
+    let snapshot = try #require(try home.snapshot(of: "sam"))
+    try grow()
+    try generate("c", tax: "5%")
+    try home.add("kim", needsSnapshot: true)
+    try home.adopt(snapshot, at: "kim")
+    try home.pull(home["kim"], from: a)
+
+    #expect(try home["kim"].fields("category", "c")?["name"] == .text("Trips"))
+    #expect(try home["kim"].fields("category", "c")?["tax"] == .text("5%"))
+  }
+
+  @Test func `a snapshot goes on as it began while the schema grows where it is served`() throws {
+    try a.put("category", "c", [("name", .text("Trips"))])
+    try home.add("kim", needsSnapshot: true)
+    let snapshot = try #require(try home.snapshot(of: "alex") { try grow(restarts: false) })
+    try upgrade(home["kim"])
+    try home.adopt(snapshot, at: "kim")
+
+    #expect(try home["kim"].fields("category", "c")?["name"] == .text("Trips"))
+    try home["kim"].put("category", "c", [("tax", .text("7%"))])
+    try home.sync("alex", "kim")
+    #expect(try home.difference("alex", "kim") == nil)
+  }
+
+  @Test(arguments: [["text", "integer"], ["integer", "text"]])
+  func `of two owners' additions of one name one stands everywhere, and the other's values are kept unshown`(
+    types: [String]
+  ) throws {
+    try home.makeOwner("sam", by: "alex")
+    try home.settle("alex", "sam")
+    let values: [String: FieldValue] = ["text": .text("5 %"), "integer": .integer(5)]
+    for (device, type) in [(a, types[0]), (b, types[1])] {
+      var wanted = TestHousehold.schema
+      wanted.types[1].fields.append(.init("tax", type == "text" ? .text : .integer))
+      _ = try device.replica.state(.schema(TestHousehold.schema.extended(by: wanted)), at: device.now)
+      try device.restart()
+      try device.put("category", "by \(device.name)", [("name", .text(type)), ("tax", values[type] ?? .null)])
+      try device.seal()
+    }
+    for other in [a, b] {
+      try home.tell("alex", from: "sam")
+      try home.tell("sam", from: "alex")
+      try other.restart()
+    }
+    try home.settle("alex", "sam")
+
+    let standing = try #require(a.access.schema.types[1].field("tax")?.type)
+    #expect(b.access.schema.types[1].field("tax")?.type == standing)
+    for device in [a, b] {
+      for (author, type) in zip(["alex", "sam"], types) {
+        let shown = try device.fields("category", "by \(author)")
+        #expect(shown?["name"] == .text(type))
+        #expect(shown?["tax"] == (type == standing ? values[type] : .null), "\(device.name): by \(author)")
+      }
+      var kept: [FieldValue] = []
+      try device.replica.forEachQuarantined { kept += $0.fields.map(\.value) }
+      #expect(kept == [values[standing == "text" ? "integer" : "text"]])
+    }
+    #expect(try home.difference("alex", "sam") == nil)
+  }
+}
