@@ -27,7 +27,7 @@ package final class RandomHousehold {
     /// Whether members are removed, made read-only and leave.
     ///
     /// Not by default: whoever depends on a changeset that does not count waits for ever where nothing says whose replica
-    /// it is of (seed 103), or where the last one that counts went with who left (44).
+    /// it is of (seeds 103, 266, 325).
     package var losesRights = false
     /// Whether the owner adds types and fields.
     package var growsSchema = true
