@@ -186,12 +186,7 @@ extension Replica {
 
   private func isReady(_ header: ChangesetHeader) throws -> Bool {
     guard isAdmitted(header.name) else { return false }
-    for dependency in header.dependencies.entries.values {
-      guard let tip = try resolve(dependency), let entry = replicas[tip.replica],
-        entry.applied >= min(tip.sequence, admission.limits[tip.replica] ?? .max), isStemApplied(entry)
-      else { return false }
-    }
-    return true
+    return try header.dependencies.entries.values.allSatisfy(isMet)
   }
 
   func body(of header: ChangesetHeader) throws -> Changeset {

@@ -126,6 +126,52 @@ struct AdmissionTests {
     #expect(try home.firstDifference("ann", "bo", "di") == nil)
   }
 
+  @Test func `an edit on top of what a snapshot brought and a cutoff took waits nowhere for it (D2, D5)`() throws {
+    let home = try TestHousehold("ann", "cy")
+    try home["cy"].put("category", "c1", [("note", .text("known to all"))])
+    try home.settle("ann", "cy")
+    try home["cy"].put("category", "c1", [("note", .text("known to cy and di"))])
+    try home["cy"].seal()
+    try home.add("di", needsSnapshot: true)
+    try home.adoptSnapshot("di", from: "cy")
+    try home["di"].put("category", "c2", [("name", .text("has seen it"))])
+    try home["di"].seal()
+
+    try home.remove("cy", by: "ann")
+    try home.tell("di", from: "ann")
+    try home.pull("ann", from: "di")
+
+    #expect(try home["ann"].fields("category", "c2") != nil)
+    #expect(try note(home["ann"]) == "known to all")
+    try home.pull(home["di"], from: home["ann"])
+    try home.adoptSnapshot("di", from: "ann")
+    #expect(try home.firstDifference("ann", "di") == nil)
+  }
+
+  @Test func `an edit waits for what counts of a removed member, also when it has seen more than counts (D2)`() throws {
+    let home = try TestHousehold("ann", "bo", "cy", "di")
+    try home["cy"].put("category", "c1", [("note", .text("first"))])
+    try home.settle("ann", "bo", "cy", "di")
+    try home["cy"].put("category", "c1", [("note", .text("counts"))])
+    try home.pull("ann", from: "cy")
+    try home["cy"].put("category", "c1", [("note", .text("late"))])
+    try home.pull("bo", from: "cy")
+    try home["bo"].put("category", "c2", [("name", .text("has seen both"))])
+    try home["bo"].seal()
+    try home.remove("cy", by: "ann")
+    try home.tell("di", from: "ann")
+    let log = try home["bo"].replica.log(after: .start, skipping: VersionVector(), limitBytes: .max).changesets
+    let edit = try #require(log.last { $0.isOwn })
+
+    let alone = try home["di"].replica.receive(
+      [edit.packed], from: home["bo"].key.device, token: nil, now: home["di"].now)
+
+    #expect(alone.stored == 1 && alone.applied == 0)
+    try home.pull("di", from: "ann")
+    #expect(try note(home["di"]) == "counts")
+    #expect(try home["di"].fields("category", "c2") != nil)
+  }
+
   @Test func `who may write again does so under a new replica id, and all of it counts`() throws {
     let home = try TestHousehold("ann", "bo")
     try home["bo"].put("category", "c1", [("note", .text("before"))])

@@ -44,6 +44,14 @@ struct RandomHouseholdTests {
     #expect(outcome.failure == nil, "seed \(seed): \(outcome.failure ?? "")")
   }
 
+  @Test(arguments: [186, 224, 226, 308, 358] as [UInt64])
+  func `nothing waits for what does not count, on whatever branch it lies (D2, D5)`(seed: UInt64) throws {
+    var size = RandomHousehold.Size()
+    size.losesRights = true
+    let outcome = try RandomHousehold.run(seed: seed, size: size)
+    #expect(outcome.failure == nil, "seed \(seed): \(outcome.failure ?? "")")
+  }
+
   @Test func `the same seed gives the same run`() throws {
     for seed in UInt64(1)...5 {
       let first = try RandomHousehold.run(seed: seed)

@@ -59,12 +59,34 @@ struct AdmissionTruth {
     var limit = UInt64.max
     for (sequence, hash) in changesets {
       guard let known = archive.known[hash], let device = known.device else { continue }
-      if let cutoff = rights.cutoff(of: branch, device: device, begunAt: known.begun) { limit = min(limit, cutoff) }
+      let cutoff = rights.cutoff(of: branch, device: device, begunAt: known.begun) { named in
+        reach(named, of: known.changeset.name.replica, on: branch)
+      }
+      if let cutoff { limit = min(limit, cutoff) }
       if !known.changeset.operations.isEmpty && !rights.mayWrite(device, at: known.heads) {
         limit = min(limit, sequence - 1)
       }
     }
     return limit
+  }
+
+  /// How far along a branch the paths to the named changesets go.
+  ///
+  /// One that is not here may lie on any branch of its replica that has no other in its place (decision 0009).
+  private func reach(_ named: Dependencies, of root: ReplicaID, on branch: ReplicaID) -> UInt64 {
+    named.sorted.map { last in
+      let hash = archive.resolve(last)
+      if let hash, view.names[hash] != nil {
+        return archive.closure(of: [hash]).compactMap { view.names[$0] }.filter { $0.replica == branch }
+          .map(\.sequence).max() ?? 0
+      }
+      let isOfReplica =
+        last.replica == root
+        || branches[last.replica]?.values.contains {
+          archive.known[$0]?.changeset.name.replica == root
+        } ?? false
+      return isOfReplica && branches[branch]?[last.sequence] == nil ? last.sequence : 0
+    }.max() ?? 0
   }
 
   private mutating func applyMore(_ inOrder: [ChangesetHash]) -> Bool {
@@ -111,8 +133,12 @@ struct AdmissionTruth {
   private func endOfForgotten(_ hash: ChangesetHash) -> ChangesetHash? {
     guard let known = archive.known[hash], let device = known.device else { return ends[hash] }
     let name = known.changeset.name
-    guard let cutoff = rights.cutoff(of: name.replica, device: device, begunAt: known.begun), name.sequence > cutoff
-    else { return nil }
+    let path = archive.closure(of: [hash])
+    let cutoff = rights.cutoff(of: name.replica, device: device, begunAt: known.begun) { named in
+      named.sorted.compactMap(archive.resolve).flatMap { archive.closure(of: [$0]).intersection(path) }
+        .compactMap { archive.known[$0]?.changeset.name.sequence }.max() ?? 0
+    }
+    guard let cutoff, name.sequence > cutoff else { return nil }
     return ends[known.changeset.previous] ?? endOfForgotten(known.changeset.previous)
   }
 }

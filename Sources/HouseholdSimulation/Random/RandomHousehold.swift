@@ -26,8 +26,8 @@ package final class RandomHousehold {
 
     /// Whether members are removed, made read-only and leave.
     ///
-    /// Not by default: whoever depends on changesets of such a member that came by snapshot, and were let go of, waits for
-    /// ever where they never were (seeds 103, 151, 186), or has applied too early (44, 147, 148).
+    /// Not by default: whoever depends on a changeset that does not count waits for ever where nothing says whose replica
+    /// it is of (seeds 103, 266, 325).
     package var losesRights = false
     /// Whether the owner adds types and fields.
     package var growsSchema = true
