@@ -122,6 +122,7 @@ extension HouseholdStore {
   /// The records that meet the predicate, sorted.
   ///
   /// - Parameters:
+  ///   - type: whose records.
   ///   - predicate: nil for all.
   ///   - sorting: the first decides, the next breaks ties; the id breaks the last.
   ///   - limit: the most records; nil for all.

@@ -40,7 +40,7 @@ public final class HouseholdStore: @unchecked Sendable {
   /// Opens the household in a data directory.
   ///
   /// - Parameters:
-  ///   - directory: made by `household init` or `join`, or by ``create(in:household:member:device:records:)``.
+  ///   - directory: made by `household init` or `join`, or by ``create(in:household:member:device:records:node:)``.
   ///   - records: types to check against the household's schema now; others are checked when they are used first.
   ///   - node: where the node is that syncs; by itself a program of its own.
   public static func open(
@@ -56,6 +56,7 @@ public final class HouseholdStore: @unchecked Sendable {
   ///   - household: its name, for people.
   ///   - member: the name of the person who founds it.
   ///   - device: the name of this machine.
+  ///   - records: the types of which the schema is made.
   ///   - node: where the node is that syncs; by itself a program of its own.
   public static func create(
     in directory: URL, household: String, member: String, device: String, records: [any HouseholdRecord.Type],

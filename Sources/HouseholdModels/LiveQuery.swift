@@ -16,6 +16,8 @@ public import Observation
   /// Begins to follow.
   ///
   /// - Parameters:
+  ///   - type: whose records.
+  ///   - store: where they are; it stays open as long as they are followed.
   ///   - predicate: nil for all.
   ///   - sorting: the first decides, the next breaks ties.
   ///   - limit: the most records; nil for all.

@@ -10,7 +10,7 @@ internal import HouseholdTrust
 ///
 /// Each device has the real engine and the real replica, in a temporary folder that goes with the household. There are
 /// no sockets, no threads and nothing to wait for: records travel in ``settle()``, and whenever a store of one of its
-/// devices is asked to fetch or to send. All methods throw ``HouseholdStoreError``. It may be used from any thread.
+/// devices is asked to fetch or to send. All methods throw `HouseholdStoreError`. It may be used from any thread.
 /// Unchecked: everything that changes is behind the lock.
 public final class TestHousehold: @unchecked Sendable {
   /// What a member may do.
@@ -30,6 +30,7 @@ public final class TestHousehold: @unchecked Sendable {
   /// Makes a household of one: the device of its founder, whose schema is made from these types.
   ///
   /// - Parameters:
+  ///   - records: the types of which the schema is made.
   ///   - member: the name of the founder, who is an owner.
   ///   - device: the name of the founder's device.
   ///   - start: what the clock says at first.
