@@ -15,7 +15,7 @@ package struct SeedOutcome: Hashable, Sendable {
 
 /// A household to which things happen at random, all from one seed.
 ///
-/// Left out because they are not built yet: compaction and long absences (D9).
+/// Left out: compaction and long absences (D9), which `LongLifeTests` play by themselves.
 package final class RandomHousehold {
   /// How large a run is.
   package struct Size: Hashable, Sendable {
