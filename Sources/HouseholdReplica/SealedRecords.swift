@@ -45,7 +45,11 @@ extension Replica {
       try showSets(
         of: item.place, table: item.table, state: item.state, earlierFlags: earlier?.flags ?? 0, touched: touched)
       let shown = try item.table.row(item.place.id, on: connection)
-      if try row == shown || outbox.hasMore(of: item.place, after: number) { continue }
+      if row == shown { continue }
+      if try outbox.hasMore(of: item.place, after: number) {
+        try keepApart(item)
+        continue
+      }
       if let row {
         try item.table.write(item.place.id, row, on: connection)
       } else {
@@ -53,5 +57,13 @@ extension Replica {
       }
     }
     try showTouched(touched)
+  }
+
+  /// Keeps every value of a record beside its cells: the row waits for a later edit to be read and shows something else
+  /// than the state, such as a generated value that a person's goes before.
+  private func keepApart(_ item: SealedRecords.Item) throws {
+    guard var stored = try StoredRecord.read(type: item.place.type, id: item.place.id, on: connection) else { return }
+    stored.cells = try CellVersions.encode(item.state, table: item.table, names: self, isApart: true).stored.cells
+    try stored.write(type: item.place.type, id: item.place.id, on: connection)
   }
 }

@@ -57,4 +57,20 @@ struct SealingPartTests {
     for device in [a, b] { #expect(try device.fields("letter", "y")?["a"] == .text("2"), "\(device.name)") }
     #expect(try home.difference("alex", "sam") == nil)
   }
+
+  @Test func `a generated value that waits in the row for a later part is not taken for the person's`() throws {
+    try a.access.execute(
+      "INSERT INTO letter(id, a) VALUES ('x', 'by alex') ON CONFLICT(id) DO UPDATE SET a = 'by alex'")
+    while try a.seal() {}
+    _ = try a.access.generating { try a.put("letter", "x", [("a", .text("generated")), ("c", .text("generated"))]) }
+    _ = try a.access.generating { try a.put("letter", "x", [("d", .text("generated"))]) }
+    try home.sync("alex", "sam")
+
+    for device in [a, b] {
+      let fields = try device.fields("letter", "x")
+      #expect(fields?["a"] == .text("by alex"), "\(device.name)")
+      #expect(fields?["c"] == .text("generated") && fields?["d"] == .text("generated"), "\(device.name)")
+    }
+    #expect(try home.difference("alex", "sam") == nil)
+  }
 }
