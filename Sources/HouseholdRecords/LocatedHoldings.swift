@@ -4,17 +4,20 @@ package struct LocatedHoldings: Hashable, Sendable {
   package var known: VersionVector
   /// Names under which the peer has another changeset than we, at a seq that we have too.
   package var contradicted: [ReplicaID]
+  /// Those of them whose changeset at that seq is known here, so that the peer's is of another branch for certain.
+  package var disproved: [ReplicaID]
   /// Names by which the peer calls what is here under another name.
   package var renamed: [ReplicaID]
   /// What the peer has beyond what is here under that name: more of it, or another branch.
   package var unplaced: [Dependency]
 
   package init(
-    known: VersionVector = VersionVector(), contradicted: [ReplicaID] = [], renamed: [ReplicaID] = [],
-    unplaced: [Dependency] = []
+    known: VersionVector = VersionVector(), contradicted: [ReplicaID] = [], disproved: [ReplicaID] = [],
+    renamed: [ReplicaID] = [], unplaced: [Dependency] = []
   ) {
     self.known = known
     self.contradicted = contradicted
+    self.disproved = disproved
     self.renamed = renamed
     self.unplaced = unplaced
   }

@@ -165,9 +165,10 @@ enum CellVersions {
   ///
   /// - Parameters:
   ///   - isApart: the row, if there is one, is not this record's alone, so no value is kept there.
+  ///   - apart: cells whose values the row does not hold, whatever it is to show.
   ///   - repoint: what the table shows in place of the winners' values: references to what is shown.
   static func encode(
-    _ state: RecordState, table: TypeTable?, names: some WriterNames, isApart: Bool = false,
+    _ state: RecordState, table: TypeTable?, names: some WriterNames, isApart: Bool = false, apart: Set<String> = [],
     repoint: ([FieldValue]) -> [FieldValue] = { $0 }
   ) throws -> (stored: StoredRecord, row: [FieldValue]?) {
     let life = state.life
@@ -190,7 +191,7 @@ enum CellVersions {
       row = isApart ? nil : repoint(own)
     }
     stored.cells = try writeCells(
-      of: state, winners: winners, table: table, row: row, writer: last, stored: stored, names: names)
+      of: state, winners: winners, table: table, row: row, apart: apart, writer: last, stored: stored, names: names)
     return (stored, row)
   }
 
@@ -225,8 +226,8 @@ enum CellVersions {
   }
 
   private static func writeCells(
-    of state: RecordState, winners: [String: Write], table: TypeTable?, row: [FieldValue]?, writer: Write,
-    stored: StoredRecord, names: some WriterNames
+    of state: RecordState, winners: [String: Write], table: TypeTable?, row: [FieldValue]?, apart: Set<String>,
+    writer: Write, stored: StoredRecord, names: some WriterNames
   ) throws -> [UInt8]? {
     let baseIsWeak = stored.flags & StoredRecord.weakFlag != 0
     var exceptions: [(name: String, writes: [Write], winner: Write?)] = []
@@ -234,7 +235,7 @@ enum CellVersions {
       // The write whose values the row shows, so that they need not be kept a second time. The row of an owned type may be
       // another set's, so that no value of the record's own stands there.
       let isOwnRow = stored.flags & StoredRecord.quarantinedFlag == 0 && table?.owner == nil
-      let inRow = isOwnRow ? shown(in: row, cell, of: winners, table) : nil
+      let inRow = isOwnRow && !apart.contains(cell) ? shown(in: row, cell, of: winners, table) : nil
       if row != nil, writes.count == 1, writes[0].name == writer.name, writes[0].life == stored.life,
         cell == CellName.alive || inRow != nil,
         writes[0].isWeak == (baseIsWeak || cell != CellName.alive && writes[0].value.values.allSatisfy(\.isNull))

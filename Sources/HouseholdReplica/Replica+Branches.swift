@@ -209,7 +209,11 @@ extension Replica {
         }
       } else if let entry = replicas[theirs.replica] {
         located.unplaced.append(theirs)
-        if entry.holds(theirs.sequence) { located.contradicted.append(entry.id) }
+        if entry.holds(theirs.sequence) {
+          located.contradicted.append(entry.id)
+          let ours = ChangesetName(replica: entry.id, sequence: theirs.sequence)
+          if try hash(of: ours) != nil { located.disproved.append(entry.id) }
+        }
       } else {
         located.known[theirs.replica] = theirs.sequence
       }

@@ -100,7 +100,7 @@ extension Replica {
         }
         sealed.keep(
           try CellVersions.decode(stored, row: item.row, table: item.table, names: self), of: item.place,
-          table: item.table)
+          table: item.table, lost: [])
       }
     }
     try show(sealed, sealedThrough: chunk.last?.number ?? 0, touched: touched)
@@ -282,12 +282,16 @@ extension Replica {
     let type = edit.table.type
     try noteChanges(
       of: operation, fields: edit.fields, type: edit.table.number, table: edit.table, before: state, header: header)
+    var lost: Set<String> = []
     for (cell, write) in operation.writes(
       name: header.name, stamp: header.stamp, fields: edit.fields, type: type,
       isByOwner: edit.table.prefersOwners && isByOwner(header))
     {
       try merge(write, cell: cell, into: &state, of: place)
+      if state.winner(of: cell, strategy: edit.table.cell(cell)?.strategy ?? .merge)?.name != header.name {
+        lost.insert(cell)
+      }
     }
-    sealed.keep(state, of: place, table: edit.table)
+    sealed.keep(state, of: place, table: edit.table, lost: lost)
   }
 }

@@ -11,6 +11,8 @@ struct SealedRecords {
     var place: RecordPlace
     var table: TypeTable
     var state: RecordState
+    /// The cells in which something that was sealed lost against what was there.
+    var lost: Set<String> = []
   }
 
   /// In the order in which they were touched first.
@@ -21,12 +23,13 @@ struct SealedRecords {
   subscript(place: RecordPlace) -> RecordState? { indices[place].map { items[$0].state } }
 
   /// Keeps the state of a record.
-  mutating func keep(_ state: RecordState, of place: RecordPlace, table: TypeTable) {
+  mutating func keep(_ state: RecordState, of place: RecordPlace, table: TypeTable, lost: Set<String>) {
     if let index = indices[place] {
       items[index].state = state
+      items[index].lost.formUnion(lost)
     } else {
       indices[place] = items.count
-      items.append(Item(place: place, table: table, state: state))
+      items.append(Item(place: place, table: table, state: state, lost: lost))
     }
   }
 }
@@ -47,7 +50,7 @@ extension Replica {
       let shown = try item.table.row(item.place.id, on: connection)
       if row == shown { continue }
       if try outbox.hasMore(of: item.place, after: number) {
-        try keepApart(item)
+        try keepLost(item)
         continue
       }
       if let row {
@@ -59,11 +62,14 @@ extension Replica {
     try showTouched(touched)
   }
 
-  /// Keeps every value of a record beside its cells: the row waits for a later edit to be read and shows something else
-  /// than the state, such as a generated value that a person's goes before.
-  private func keepApart(_ item: SealedRecords.Item) throws {
+  /// Keeps the values beside the cells in which what was sealed lost: the row waits for a later edit to be read, and shows
+  /// the generated value that a person's goes before. All others are read by what that edit's image says of them.
+  private func keepLost(_ item: SealedRecords.Item) throws {
+    if item.lost.isEmpty || duplicates.isMember(item.place) { return }
     guard var stored = try StoredRecord.read(type: item.place.type, id: item.place.id, on: connection) else { return }
-    stored.cells = try CellVersions.encode(item.state, table: item.table, names: self, isApart: true).stored.cells
+    stored.cells = try CellVersions.encode(item.state, table: item.table, names: self, apart: item.lost) { row in
+      duplicates.repointed(row, of: item.place.type)
+    }.stored.cells
     try stored.write(type: item.place.type, id: item.place.id, on: connection)
   }
 }

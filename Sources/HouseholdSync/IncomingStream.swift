@@ -23,6 +23,8 @@ struct IncomingStream: Hashable {
   var number: UInt64 = 0
   /// What the peer's log does not hold one by one.
   var peerBase = VersionVector()
+  /// Whether some name in it is another branch at the peer than here.
+  var hasOtherBase = false
   /// Where the peer's log goes on after the snapshot that comes in.
   var snapshotToken: ChangeToken?
   /// The newest token that is durable here.

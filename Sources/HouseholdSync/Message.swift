@@ -207,12 +207,12 @@ package struct MembershipPart: Hashable, Sendable {
 package struct Holdings: Hashable, Sendable {
   /// The received vector with the hash of the changeset at each entry, ascending.
   package var received: [Dependency]
-  /// What its log no longer holds one by one.
-  package var base: VersionVector
+  /// What its log no longer holds one by one, in the same form; a prefix of 0 where the hash is not known any more.
+  package var base: [Dependency]
   /// If one is at hand (R5).
   package var digest: StoreDigest?
 
-  package init(received: [Dependency], base: VersionVector, digest: StoreDigest?) {
+  package init(received: [Dependency], base: [Dependency], digest: StoreDigest?) {
     self.received = received
     self.base = base
     self.digest = digest

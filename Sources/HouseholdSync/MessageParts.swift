@@ -26,7 +26,7 @@ extension ByteWriter {
   mutating func holdings(_ holdings: Holdings) {
     flags([holdings.digest != nil])
     dependencies(holdings.received)
-    vector(holdings.base)
+    dependencies(holdings.base)
     if let digest = holdings.digest {
       vector(digest.applied)
       heads(digest.membershipHeads)
@@ -146,7 +146,7 @@ extension ByteReader {
 
   mutating func holdings() throws(DecodingViolation) -> Holdings {
     let hasDigest = try flags(1)[0]
-    var holdings = Holdings(received: try dependencies(), base: try vector(), digest: nil)
+    var holdings = Holdings(received: try dependencies(), base: try dependencies(), digest: nil)
     if hasDigest {
       holdings.digest = StoreDigest(
         applied: try vector(), membershipHeads: try hashes(limit: Limits.membershipHeads), bytes: try data(limit: 64))

@@ -7,7 +7,9 @@ extension SyncEngine {
     let (located, certain) = try place(holdings, of: &session, moment)
     session.known = try bounded(session.known, with: located.known)
     presenceIsDue = true
-    session.incoming.peerBase = holdings.base
+    session.incoming.peerBase = Dependencies(holdings.base).vector
+    session.incoming.hasOtherBase = try !moment.store.locate(holdings.base.filter { $0.hashPrefix != 0 }).disproved
+      .isEmpty
     if try session.incoming.state == .unknown || (!session.incoming.isSnapshot && needsSnapshot(session, moment)) {
       session.incoming.state = .due
     }
@@ -24,7 +26,8 @@ extension SyncEngine {
 
   private func needsSnapshot(_ session: SyncSession, _ moment: Moment) throws -> Bool {
     if try moment.store.needsSnapshot { return true }
-    return !vectors.received.covers(session.incoming.peerBase)
+    // A name in the base may be another branch than ours: then the peer's log no longer holds what we lack of it.
+    return !vectors.received.covers(session.incoming.peerBase) || session.incoming.hasOtherBase
   }
 
   // MARK: Subscribing

@@ -6,11 +6,18 @@ extension SyncEngine {
   func sendHoldings(on link: LinkNumber, _ moment: Moment) throws {
     let received = try moment.store.receivedDependencies()
     vectors = try moment.store.vectors()
-    let holdings = Holdings(received: received, base: vectors.base, digest: try moment.store.digest())
+    let holdings = Holdings(received: received, base: try hashedBase(moment), digest: try moment.store.digest())
     send(.have(holdings), on: link)
     sessions[link]?.toldDigest = holdings.digest
     sessions[link]?.outgoing.said = Dependencies(received).vector
     sessions[link]?.told.merge(Dependencies(received).vector)
+  }
+
+  private func hashedBase(_ moment: Moment) throws -> [Dependency] {
+    let known = Dependencies(try moment.store.dependencies(on: vectors.base)).entries
+    return vectors.base.sorted.map { entry in
+      known[entry.replica] ?? Dependency(replica: entry.replica, sequence: entry.sequence, hashPrefix: 0)
+    }
   }
 
   /// A base that grew concerns every peer: who is not covered by it any more subscribes anew.

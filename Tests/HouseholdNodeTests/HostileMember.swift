@@ -116,7 +116,7 @@ struct HostileLink {
     }
     if hello.device < theirs.device { say(.use) }
     try eventually("the node says what it has") { !heard.all(.have).isEmpty }
-    say(.have(Holdings(received: [], base: VersionVector(), digest: nil)))
+    say(.have(Holdings(received: [], base: [], digest: nil)))
     try eventually("the node subscribes") { !heard.all(.subscribe).isEmpty }
   }
 

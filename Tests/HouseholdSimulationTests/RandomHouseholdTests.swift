@@ -30,7 +30,7 @@ struct RandomHouseholdTests {
     #expect(outcome.failure == nil, "seed \(seed): \(outcome.failure ?? "")")
   }
 
-  @Test(arguments: [1, 5, 22, 35, 207, 21016] as [UInt64])
+  @Test(arguments: [1, 5, 22, 35, 207, 10033, 21016] as [UInt64])
   func `a seed that once found a fault where edits are sealed in parts holds`(seed: UInt64) throws {
     let outcome = try RandomHousehold.run(seed: seed)
     #expect(outcome.failure == nil, "seed \(seed): \(outcome.failure ?? "")")
@@ -50,6 +50,11 @@ struct RandomHouseholdTests {
     size.losesRights = true
     let outcome = try RandomHousehold.run(seed: seed, size: size)
     #expect(outcome.failure == nil, "seed \(seed): \(outcome.failure ?? "")")
+  }
+
+  @Test func `a branch that peers hold in their base only comes by snapshot, though its name is covered (D4)`() throws {
+    let outcome = try RandomHousehold.run(seed: 20593)
+    #expect(outcome.failure == nil, "\(outcome.failure ?? "")")
   }
 
   @Test func `the same seed gives the same run`() throws {

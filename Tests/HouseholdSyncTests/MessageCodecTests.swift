@@ -37,10 +37,11 @@ struct MessageCodecTests {
     .shareKey([1, 2, 3]),
     .membershipHave([id256(1), id256(2)]),
     .membership(MembershipPart(entries: [[1, 2, 3], []], more: true)),
-    .have(Holdings(received: [Dependency(replica: id128(1), sequence: 5, hashPrefix: 6)], base: vector, digest: nil)),
+    .have(
+      Holdings(received: [Dependency(replica: id128(1), sequence: 5, hashPrefix: 6)], base: dependencies, digest: nil)),
     .have(
       Holdings(
-        received: [], base: VersionVector(),
+        received: [], base: [],
         digest: StoreDigest(applied: vector, membershipHeads: [id256(5)], bytes: [1, 2]))),
     .subscribe(Subscription(number: 1, token: nil, received: [], snapshot: .none)),
     .subscribe(
@@ -93,8 +94,8 @@ struct MessageCodecTests {
     40 02010101010101010101010101010101010101010101010101010101010101010102020202020202020202020202020202020202020\
     20202020202020202020202
     41 01020301020300
-    42 00010101010101010101010101010101010105000000000000000602010101010101010101010101010101010502020202020202020\
-    202020202020202ac02
+    42 00010101010101010101010101010101010105000000000000000602010101010101010101010101010101010500000000000\
+    0000602020202020202020202020202020202ac020000000000000007
     42 01000002010101010101010101010101010101010502020202020202020202020202020202ac0201050505050505050505050505050\
     5050505050505050505050505050505050505020102
     43 000100
