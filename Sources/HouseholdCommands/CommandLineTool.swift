@@ -109,12 +109,7 @@ package enum CommandLineTool {
     let descriptor = unsafe open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return CommandLine.arguments.map { Array($0.utf8) } }
     defer { close(descriptor) }
-    var bytes: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 64 << 10)
-    while true {
-      let count = unsafe read(descriptor, &buffer, buffer.count)
-      if count > 0 { bytes += buffer.prefix(count) } else if count == 0 || errno != EINTR { break }
-    }
+    let bytes = DescriptorReader.all(of: descriptor)
     // Each word ends with a NUL, the last one too.
     return bytes.dropLast().split(separator: 0, omittingEmptySubsequences: false).map(Array.init)
   }

@@ -62,14 +62,8 @@ package struct Compacting {
 
   /// Compacts where no node runs on the directory.
   package static func withoutNode(_ directory: DataDirectory, keepMilliseconds: Int64) throws -> CompactionFacts {
-    let lock = try DirectoryLock(directory)
-    return try withExtendedLifetime(lock) {
-      let keys = try NodeKeys(directory)
-      return try NodeError.guarding {
-        let replica = try Replica(path: directory.replica, cryptography: OpenSSLCryptography(), signer: keys.key)
-        defer { replica.close() }
-        return try Compacting(replica: replica).compact(keepMilliseconds: keepMilliseconds, now: SystemClock.now)
-      }
+    try StoppedNode.inItsPlace(directory) { replica in
+      try Compacting(replica: replica).compact(keepMilliseconds: keepMilliseconds, now: SystemClock.now)
     }
   }
 }

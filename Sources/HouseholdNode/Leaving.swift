@@ -134,16 +134,10 @@ package struct Leaving {
   private static func alone(
     with directory: DataDirectory, _ act: (Leaving) throws -> LeavingFacts
   ) throws -> LeavingFacts {
-    let lock = try DirectoryLock(directory)
-    return try withExtendedLifetime(lock) {
-      let keys = try NodeKeys(directory)
-      return try NodeError.guarding {
-        let replica = try Replica(path: directory.replica, cryptography: OpenSSLCryptography(), signer: keys.key)
-        defer { replica.close() }
-        // As the node would have done: only what is sealed is counted as this member's.
-        _ = try replica.seal(now: SystemClock.now)
-        return try act(Leaving(directory: directory, replica: replica))
-      }
+    try StoppedNode.inItsPlace(directory) { replica in
+      // As the node would have done: only what is sealed is counted as this member's.
+      _ = try replica.seal(now: SystemClock.now)
+      return try act(Leaving(directory: directory, replica: replica))
     }
   }
 }

@@ -39,21 +39,15 @@ package enum SharingMode: String, Sendable {
   /// Switches sharing off, which only one who is alone can, or on again; no node may run.
   package static func switchOff(_ isOff: Bool, _ directory: DataDirectory) throws {
     try directory.requireHousehold()
-    let lock = try DirectoryLock(directory)
-    try withExtendedLifetime(lock) {
-      let keys = try NodeKeys(directory)
-      try NodeError.guarding {
-        let replica = try Replica(path: directory.replica, cryptography: OpenSSLCryptography(), signer: keys.key)
-        defer { replica.close() }
-        let membership = replica.membershipNow
-        let others = membership.devices.values.filter { $0.id != replica.identity.device && membership.admits($0.id) }
-        if isOff, !others.isEmpty {
-          throw NodeError(
-            .notAllowed, "\(others.count) other devices share this household, which would wait for this one for ever.",
-            remedy: "Leave first (household leave), or retire what is yours (household retire DEVICE).")
-        }
-        try replica.setOff(isOff)
+    try StoppedNode.inItsPlace(directory) { replica in
+      let membership = replica.membershipNow
+      let others = membership.devices.values.filter { $0.id != replica.identity.device && membership.admits($0.id) }
+      if isOff, !others.isEmpty {
+        throw NodeError(
+          .notAllowed, "\(others.count) other devices share this household, which would wait for this one for ever.",
+          remedy: "Leave first (household leave), or retire what is yours (household retire DEVICE).")
       }
+      try replica.setOff(isOff)
     }
   }
 

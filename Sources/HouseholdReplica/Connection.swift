@@ -145,18 +145,16 @@ internal import HouseholdRecords
   /// Inside a transaction that runs already the body simply becomes part of it.
   func transaction<Result>(_ body: () throws -> Result) throws -> Result {
     if isInTransaction { return try body() }
-    try execute("BEGIN IMMEDIATE")
-    isInTransaction = true
-    defer { isInTransaction = false }
+    try begin()
+    let result: Result
     do {
-      let result = try body()
-      try execute("COMMIT")
-      return result
+      result = try body()
     } catch {
-      // After some errors SQLite has rolled back by itself; a second ROLLBACK then says so, which changes nothing.
-      unsafe sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
+      rollBack()
       throw error
     }
+    try commit()
+    return result
   }
 
   /// Begins a write transaction that `commit` or `rollBack` ends; transactions in between become part of it.
@@ -168,11 +166,11 @@ internal import HouseholdRecords
 
   /// Makes everything since `begin` durable; if that fails nothing of it happened.
   func commit() throws {
-    isInTransaction = false
     do {
       try execute("COMMIT")
+      isInTransaction = false
     } catch {
-      unsafe sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
+      rollBack()
       throw error
     }
   }
@@ -180,6 +178,7 @@ internal import HouseholdRecords
   /// Undoes everything since `begin`.
   func rollBack() {
     isInTransaction = false
+    // After some errors SQLite has rolled back by itself; a second ROLLBACK then says so, which changes nothing.
     unsafe sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
   }
 

@@ -115,10 +115,11 @@ extension World {
     for link in network.links where !keepingLinks || network[link]?.isDeaf.contains(true) == true { cut(link) }
     for device in devices { try seal(device) }
     // Who finds out that a replica has branches ends its sessions, and nodes dial again.
-    for _ in 0..<20 {
+    for round in 0..<20 {
       let before = network.openedCount
       connectAll()
-      if network.openedCount == before { return }
+      // What was just sealed goes over the links that were kept, too, before it is judged.
+      if network.openedCount == before, round > 0 { return }
       settle()
       pass(seconds: 6, inStepsOf: 3)
     }

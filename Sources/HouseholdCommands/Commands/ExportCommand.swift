@@ -109,15 +109,8 @@ struct ExportCommand: Command {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw Self.unreadable(errno) }
     defer { close(descriptor) }
-    var buffer = [UInt8](repeating: 0, count: 1 << 20)
-    while true {
-      let count = unsafe read(descriptor, &buffer, buffer.count)
-      if count == 0 { return }
-      if count > 0 {
-        try output.write(Array(buffer.prefix(count)))
-      } else if errno != EINTR {
-        throw Self.unreadable(errno)
-      }
+    if let fault = try DescriptorReader.forEachPiece(of: descriptor, bytes: 1 << 20, { try output.write(Array($0)) }) {
+      throw Self.unreadable(fault)
     }
   }
 

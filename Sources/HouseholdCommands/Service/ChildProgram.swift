@@ -33,12 +33,7 @@ enum ChildProgram {
     let result = unsafe posix_spawn(&child, path, &actions, nil, arguments, variables)
     close(ends[1])
     guard result == 0 else { return nil }
-    var bytes: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 4096)
-    while true {
-      let count = unsafe read(ends[0], &buffer, buffer.count)
-      if count > 0 { bytes += buffer.prefix(count) } else if count == 0 || errno != EINTR { break }
-    }
+    let bytes = DescriptorReader.all(of: ends[0])
     var state: Int32 = 0
     while unsafe waitpid(child, &state, 0) < 0 && errno == EINTR {}
     let isExit = state & 0x7F == 0

@@ -17,16 +17,10 @@ struct ServiceFile: Sendable {
 
   /// What lies there; nil for nothing.
   var text: String? {
-    var bytes: [UInt8] = []
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
-    var buffer = [UInt8](repeating: 0, count: 16 << 10)
-    while true {
-      let count = unsafe read(descriptor, &buffer, buffer.count)
-      if count > 0 { bytes += buffer.prefix(count) } else if count == 0 || errno != EINTR { break }
-    }
-    return String(decoding: bytes, as: UTF8.self)
+    return String(decoding: DescriptorReader.all(of: descriptor), as: UTF8.self)
   }
 
   /// Whether something lies there, readable or not.
