@@ -94,6 +94,9 @@ package enum Limits {
   package static let addressesPerDevice = 16
   /// The longest certificate or signing request, in bytes of DER: ours take about 400.
   package static let certificateBytes = 8192
+  /// A device's certificate is renewed once less than this part of its life is left: of five years twenty months, in which
+  /// every device that is used at all meets an owner's.
+  package static let certificateRenewalPart: Int64 = 3
   /// The longest address `HOST:PORT`, in UTF-8 bytes: a DNS name has at most 253.
   package static let addressBytes = 300
   /// The longest invitation link, in UTF-8 bytes: it must fit into a QR code, and room is left for later keys.
