@@ -127,8 +127,11 @@ package enum Limits {
   /// The newest changesets of a replica whose headers a snapshot carries, so that whoever has only a snapshot can tell a
   /// restored device's branch from the other one: more than a device seals between two backups and their peers' sync.
   package static let recentHeaders = 256
-  /// The most such headers in one snapshot, whatever the number of replicas: they must fit into one page.
-  package static let recentHeadersInAll = 8192
+  /// The most bytes of headers on the first page of a snapshot: each names every replica that its author had seen, and all of
+  /// them must fit into one page.
+  package static let snapshotHeaderBytes = 6 << 20
+  /// The bytes of headers at which another page of a snapshot ends: so that with all that it holds it can be read.
+  package static let pageHeaderBytes = 4 << 20
   /// How many records of a type that others created one member deletes without being asked (design 2.10).
   package static let freeDeletionsOfType = 10
   /// How many records of all types that others created one member deletes without being asked.
