@@ -131,7 +131,7 @@ package enum Limits {
   /// them must fit into one page.
   package static let snapshotHeaderBytes = 6 << 20
   /// The bytes of headers at which another page of a snapshot ends: so that with all that it holds it can be read.
-  package static let pageHeaderBytes = 4 << 20
+  package static let pageHeaderBytes = 2 << 20
   /// How many records of a type that others created one member deletes without being asked (design 2.10).
   package static let freeDeletionsOfType = 10
   /// How many records of all types that others created one member deletes without being asked.
