@@ -97,6 +97,8 @@ package enum Limits {
   /// A device's certificate is renewed once less than this part of its life is left: of five years twenty months, in which
   /// every device that is used at all meets an owner's.
   package static let certificateRenewalPart: Int64 = 3
+  /// How long before its end a certificate is worth a word in any case, in milliseconds: thirty days.
+  package static let certificateNearMilliseconds: Int64 = 30 * 86_400_000
   /// The longest address `HOST:PORT`, in UTF-8 bytes: a DNS name has at most 253.
   package static let addressBytes = 300
   /// The longest invitation link, in UTF-8 bytes: it must fit into a QR code, and room is left for later keys.

@@ -5,7 +5,7 @@ import HouseholdRecords
 /// The question says nothing: whom it is for is known by the link, and what may be said of that device by the membership
 /// log of whoever answers. The certificate stands for the household and gives no role.
 extension SyncEngine {
-  /// Asks every owner's device that a session is in use with, once, and again after a day.
+  /// Asks every owner's device that a session is in use with, once, and again after an hour.
   func askForCertificate(_ moment: Moment) throws {
     guard wantsCertificate else { return }
     let due = links.filter { sessions[$0]?.mayAskForCertificate(moment.tick) == true }

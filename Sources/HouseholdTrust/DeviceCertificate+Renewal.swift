@@ -9,7 +9,8 @@ extension DeviceCertificate {
   /// Whether it is time for another one: little of this one's life is left, or it has not begun.
   package func isDueForRenewal(_ now: Instant) -> Bool {
     guard isInTime(now) else { return true }
-    return notAfter.milliseconds(since: now) < notAfter.milliseconds(since: notBefore) / Limits.certificateRenewalPart
+    let part = notAfter.milliseconds(since: notBefore) / Limits.certificateRenewalPart
+    return notAfter.milliseconds(since: now) < max(part, Limits.certificateNearMilliseconds)
   }
 
   /// The certificate that came to take the place of this one, if it says the same of the same key and is of more use.

@@ -27,6 +27,7 @@ import Testing
     #expect(old.isDueForRenewal(later(4 * 365)) && old.isInTime(later(4 * 365)))
     #expect(old.isDueForRenewal(later(6 * 365)) && !old.isInTime(later(6 * 365)))
     #expect(old.isDueForRenewal(later(-30)) && !old.isInTime(later(-30)))
+    #expect(old.isDueForRenewal(noon.advanced(byMilliseconds: old.notAfter.milliseconds(since: noon) - 30 * day + 1)))
     for far in [Int64.min, .max] { #expect(old.isDueForRenewal(Instant(milliseconds: far))) }
   }
 

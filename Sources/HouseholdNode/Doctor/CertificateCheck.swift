@@ -4,9 +4,6 @@ internal import HouseholdTrust
 
 /// Whether this device's keys and certificates are there, fit together, are private, and are in their time.
 package enum CertificateCheck {
-  /// How long before its end a certificate is worth a word, in milliseconds: thirty days.
-  private static let nearMilliseconds: Int64 = 30 * 86_400_000
-
   /// - Parameter facts: of the replica beside the keys; nil if it cannot be read.
   static func run(_ directory: DataDirectory, _ facts: StatusFacts?, now: Instant) -> [DoctorCheck] {
     let keys: NodeKeys
@@ -66,7 +63,10 @@ package enum CertificateCheck {
       switch renewal {
       case .here: ("this device's node renews it", "start the node (household node), or look at its log if it runs")
       case .byOwner:
-        ("it is renewed when this device meets an owner's", "leave the node running while an owner's node runs")
+        (
+          "it is renewed when this device meets an owner's",
+          "leave the node running while an owner's node runs, and look at its log if one does"
+        )
       case .none: ("this device belongs no longer", "")
       }
     if renewal == .none {
@@ -85,7 +85,7 @@ package enum CertificateCheck {
         "This device's certificate has ended on \(end.rfc3339). It still connects; \(how).",
         remedy: "Check the clock of this device; if it is right, \(next).")
     }
-    if left < nearMilliseconds {
+    if left < Limits.certificateNearMilliseconds {
       return .failed(
         .certificates, "certificateNearEnd", "This device's certificate ends on \(end.rfc3339); \(how).",
         remedy: next.prefix(1).uppercased() + next.dropFirst() + ".")
