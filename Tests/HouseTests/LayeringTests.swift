@@ -33,7 +33,7 @@ struct LayeringTests {
     "household-benchmarks": ["HouseholdKit", "HouseholdNode", "CSQLite", "Foundation", "Glibc", "Synchronization"],
     "HouseholdSimulation": [
       "HouseholdReplica", "HouseholdSync", "HouseholdTrust", "HouseholdBudget", "HouseholdRecords", "CSQLite",
-      "FoundationEssentials",
+      "FoundationEssentials", "Glibc",
     ],
     "HouseholdFuzzing": [
       "HouseholdSimulation", "HouseholdReplica", "HouseholdSync", "HouseholdTransport", "HouseholdTrust",
