@@ -30,7 +30,6 @@ extension Replica {
     guard let known = replicas[root], known.root == root else {
       return .after(Place(entry: try replicaEntry(of: changeset)))
     }
-    if try isBeyondForgotten(changeset.name, known) { return .beyond }
     let tree = replicas.tree(of: root)
     for entry in tree where entry.holds(sequence) {
       let name = ChangesetName(replica: entry.id, sequence: sequence)
@@ -61,8 +60,6 @@ extension Replica {
     guard let kept = try log.header(of: next, replicas: replicas) else {
       throw Violation(.otherBranch, "The replica \(parent.id) has another branch, and its log is not kept so far back.")
     }
-    // A cutoff may have taken all of a branch that came by snapshot; its name is known and it begins anew.
-    if kept.hash < hash, let known = replicas[Self.name(ofBranch: hash)] { return known }
     var branch = parent
     branch.parent = parent.number
     branch.fork = fork
@@ -89,12 +86,7 @@ extension Replica {
 
   /// Moves the changesets of a branch after the fork to a row of their own.
   private func rename(_ branch: ReplicaTable.Entry, of parent: ReplicaTable.Entry, fork: UInt64) throws {
-    // A cutoff may have taken all of it before: then it has its row.
-    let moved = try replicas[branch.id] ?? replicas.insert(branch, on: connection)
-    try replicas.update(moved.id, on: connection) { entry in
-      (entry.received, entry.applied, entry.base) = (branch.received, branch.applied, branch.base)
-      entry.parent = branch.parent
-    }
+    let moved = try replicas.insert(branch, on: connection)
     try connection.run(
       "UPDATE sync_changeset SET replica = ? WHERE replica = ? AND seq > ?", .integer(moved.number),
       .integer(parent.number), .integer(Int64(fork)))

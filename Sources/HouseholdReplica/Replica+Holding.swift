@@ -33,7 +33,7 @@ extension Replica {
     else { return false }
     var counts: [String: Int] = [:]
     for header in chain {
-      let changeset = try fresh[header.position] ?? body(of: header)
+      guard let changeset = try fresh[header.position] ?? contents(of: header) else { continue }
       for key in changeset.deletions where try isLive(key, createdByOtherThan: author) {
         counts[key.type, default: 0] += 1
       }

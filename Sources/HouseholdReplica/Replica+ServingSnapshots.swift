@@ -72,9 +72,13 @@ extension Replica {
         UNION ALL SELECT min(position) FROM sync_changeset WHERE state = 2
         UNION ALL SELECT min(position) FROM sync_changeset INDEXED BY sync_changeset_rejected WHERE state >= 3)
       """)
+    let applied = replicas.vectors.applied
+    var held = applied
+    held.merge(replicas.vectors.base)
     var offer = SnapshotOffer(
-      id: snapshotID(), position: LogPosition(rawValue: UInt64((waiting ?? log.nextPosition) - 1)),
-      applied: replicas.vectors.applied, resumes: false)
+      id: snapshotID(applied: applied, held: held),
+      position: LogPosition(rawValue: UInt64((waiting ?? log.nextPosition) - 1)),
+      applied: applied, held: held, resumes: false)
     offer.resumes = offer.id == id
     if servedSnapshots[offer.id] != nil {
       servedSnapshots[offer.id]?.uses += 1
@@ -96,12 +100,13 @@ extension Replica {
   }
 
   /// Equal for equal contents, whoever serves them.
-  private func snapshotID() -> SnapshotID {
+  private func snapshotID(applied: VersionVector, held: VersionVector) -> SnapshotID {
     var writer = ByteWriter()
     writer.text("household-snapshot/1")
     writer.identifier(identity.household)
     writer.varint(membershipState.schema.version)
-    writer.vector(replicas.vectors.applied)
+    writer.vector(applied)
+    writer.vector(held)
     writer.heads(membershipState.heads)
     return cryptography.hashed(writer.bytes)
   }
@@ -137,18 +142,18 @@ extension Replica {
   private func snapshotHeader(_ offer: SnapshotOffer) throws -> SnapshotHeader {
     var header = SnapshotHeader(
       household: identity.household, schemaVersion: membershipState.schema.version, replicas: [])
-    for entry in offer.applied.sorted {
+    for entry in offer.held.sorted {
       let name = ChangesetName(replica: entry.replica, sequence: entry.sequence)
       guard let known = replicas[entry.replica], let last = try log.header(of: name, replicas: replicas) else {
-        throw ReplicaError(.corrupt, "The changeset \(name) is applied and not known here.")
+        throw ReplicaError(.corrupt, "The changeset \(name) is counted and not known here.")
       }
       var replica = SnapshotHeader.Replica(
         origin: ReplicaOrigin(device: known.device, nonce: known.nonce), begun: known.begun, last: last,
-        root: known.root)
+        applied: offer.applied[entry.replica], root: known.root)
       if let parent = known.parent.flatMap({ replicas[number: $0] }), let first = known.first {
         replica.branch = SnapshotHeader.Replica.Branch(parent: parent.id, fork: known.fork, first: first)
       }
-      let limit = min(Limits.recentHeaders, Limits.recentHeadersInAll / offer.applied.entries.count)
+      let limit = min(Limits.recentHeaders, Limits.recentHeadersInAll / offer.held.entries.count)
       replica.recent = try recentHeaders(before: last, in: known, limit: limit)
       header.replicas.append(replica)
     }

@@ -52,6 +52,18 @@ struct RandomHouseholdTests {
     #expect(outcome.failure == nil, "seed \(seed): \(outcome.failure ?? "")")
   }
 
+  @Test(arguments: [103, 234, 266, 286, 325, 444] as [UInt64])
+  func `what a cutoff takes of a snapshot stays received, so that everyone comes to have the same (R3, D5)`(
+    seed: UInt64
+  )
+    throws
+  {
+    var size = RandomHousehold.Size()
+    size.losesRights = true
+    let outcome = try RandomHousehold.run(seed: seed, size: size)
+    #expect(outcome.failure == nil, "seed \(seed): \(outcome.failure ?? "")")
+  }
+
   @Test func `a branch that peers hold in their base only comes by snapshot, though its name is covered (D4)`() throws {
     let outcome = try RandomHousehold.run(seed: 20593)
     #expect(outcome.failure == nil, "\(outcome.failure ?? "")")
