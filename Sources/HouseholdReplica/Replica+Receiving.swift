@@ -143,6 +143,7 @@ extension Replica {
   func applyReady(fresh: [Int64: Changeset] = [:]) throws -> Int {
     var applied = 0
     var hasSetAside = false
+    var late: Set<RecordPlace> = []
     var progress = true
     while progress {
       progress = false
@@ -152,6 +153,7 @@ extension Replica {
           for header in chain.headers {
             if let changeset = try fresh[header.position] ?? contents(of: header) {
               try apply(changeset, header: header)
+              if try isLate(header) { late.formUnion(try places(writtenBy: changeset)) }
             } else {
               hasSetAside = true
             }
@@ -164,7 +166,17 @@ extension Replica {
       }
     }
     if hasSetAside { try reinstate() }
+    if !late.isEmpty { try recompute(late.sorted(), without: Withdrawn()) }
     return applied
+  }
+
+  /// Whether something that is applied already has seen the changeset, which did not count then: what displaced its
+  /// writes may be displaced itself, and is looked for beside the records (D6).
+  private func isLate(_ header: ChangesetHeader) throws -> Bool {
+    try replicas.entries.values.contains { entry in
+      guard entry.applied > entry.fork, entry.id != header.name.replica else { return false }
+      return try covers(ChangesetName(replica: entry.id, sequence: entry.applied), header.name)
+    }
   }
 
   /// Changesets that are applied together, with the seq of the last one.

@@ -37,12 +37,14 @@ extension Replica {
         out.unread.insert(try header(of: position).name)
         continue
       }
-      let changeset = try Self.unpack(packed).1
-      for operation in changeset.operations {
-        let number = try registry.number(of: changeset.shapes[operation.shape].type, on: connection)
-        out.places.insert(RecordPlace(type: number, id: operation.id))
-      }
+      out.places.formUnion(try places(writtenBy: Self.unpack(packed).1))
     }
+  }
+
+  /// The records that the changeset writes.
+  func places(writtenBy changeset: Changeset) throws -> Set<RecordPlace> {
+    let numbers = try changeset.shapes.map { try registry.number(of: $0.type, on: connection) }
+    return Set(changeset.operations.map { RecordPlace(type: numbers[$0.shape], id: $0.id) })
   }
 
   /// Takes the writes out of the records, the history and the list of conflicts.
@@ -99,7 +101,8 @@ extension Replica {
       })
   }
 
-  private func recompute(_ places: [RecordPlace], without out: Withdrawn) throws {
+  /// Computes the records anew from all that is known of them, but for what is withdrawn.
+  func recompute(_ places: [RecordPlace], without out: Withdrawn) throws {
     for start in stride(from: 0, to: places.count, by: Self.recordsAtOnce) {
       try recompute(places[start..<min(start + Self.recordsAtOnce, places.count)], without: out)
     }
@@ -107,35 +110,44 @@ extension Replica {
   }
 
   private func recompute(_ places: ArraySlice<RecordPlace>, without out: Withdrawn) throws {
-    var states: [RecordPlace: RecordState] = [:]
-    var displaced: [RecordPlace: [DisplacedWrite]] = [:]
+    var writes: [RecordPlace: [DisplacedWrite]] = [:]
+    for place in places { writes[place] = [] }
+    // What was displaced is kept again, because of what displaced it first: so in the order in which all of it came.
+    try readLog(of: &writes)
     for place in places {
-      states[place] = RecordState()
-      var kept: [DisplacedWrite] = []
-      for one in try takeDisplaced(of: place) {
+      var all = writes[place] ?? []
+      let known = try state(of: place) ?? RecordState()
+      let kept = known.cells.keys.sorted().flatMap { cell in
+        (known.cells[cell] ?? []).map { DisplacedWrite(cell: cell, write: $0) }
+      }
+      for one in try takeDisplaced(of: place) + kept {
         if out.names.contains(one.write.name) {
           try setAside(one, of: place, if: out)
         } else {
-          kept.append(one)
+          all.append(one)
         }
       }
-      displaced[place] = kept
-    }
-    // What was displaced is kept again, because of what displaced it first: so in the order in which all of it came.
-    try mergeLog(into: &states)
-    for place in places {
-      var state = states[place] ?? RecordState()
-      for kept in displaced[place] ?? [] { try merge(kept.write, cell: kept.cell, into: &state, of: place) }
-      var known = try self.state(of: place) ?? RecordState()
-      for cell in known.cells.keys.sorted() {
-        let writes = known.cells[cell] ?? []
-        for write in writes where out.names.contains(write.name) {
-          try setAside(DisplacedWrite(cell: cell, write: write), of: place, if: out)
-        }
-        known.cells[cell] = writes.filter { !out.names.contains($0.name) }
-      }
-      try merge(known, into: &state, of: place)
+      var state = RecordState()
+      for one in all { try merge(one.write, cell: one.cell, into: &state, of: place) }
+      try displace(amid: all, in: &state, of: place)
       try show(state, of: place)
+    }
+  }
+
+  /// Takes out what a write displaces that is displaced itself: what that one's author had seen, another who displaced
+  /// it need not have seen, where it did not count for him.
+  private func displace(amid all: [DisplacedWrite], in state: inout RecordState, of place: RecordPlace) throws {
+    for (cell, maximal) in state.cells where maximal.count > 1 {
+      for lost in maximal {
+        let displacer = try all.first {
+          try $0.cell == cell && $0.write != lost && MergeRule.displaces($0.write, lost, coverage: self)
+        }
+        guard let displacer else { continue }
+        state.cells[cell]?.removeAll { $0 == lost }
+        try keepDisplaced(
+          DisplacedContent.encode(lost), cell: cell, of: place, writer: number(of: lost.name), life: lost.life,
+          displacer: number(of: displacer.write.name))
+      }
     }
   }
 
@@ -148,8 +160,8 @@ extension Replica {
       displacer: number)
   }
 
-  /// Merges everything that the log holds of these records; what is in them already changes nothing.
-  private func mergeLog(into states: inout [RecordPlace: RecordState]) throws {
+  /// Adds everything that the log holds of these records.
+  private func readLog(of writes: inout [RecordPlace: [DisplacedWrite]]) throws {
     let statement = try connection.statement(
       "SELECT position FROM sync_changeset WHERE state = 1 AND body IS NOT NULL ORDER BY position")
     var positions: [Int64] = []
@@ -164,15 +176,12 @@ extension Replica {
       for operation in changeset.operations {
         guard let number = numbers[operation.shape] else { continue }
         let place = RecordPlace(type: number, id: operation.id)
-        guard var state = states[place] else { continue }
+        guard writes[place] != nil else { continue }
         let fields = changeset.shapes[operation.shape].fields
-        for (cell, write) in operation.writes(
+        let its = operation.writes(
           name: header.name, stamp: header.stamp, fields: fields, type: registry[number]?.type,
           isByOwner: registry[number]?.prefersOwners == true && isByOwner(header))
-        {
-          try merge(write, cell: cell, into: &state, of: place)
-        }
-        states[place] = state
+        writes[place]? += its.map { DisplacedWrite(cell: $0.cell, write: $0.write) }
       }
     }
   }
