@@ -262,6 +262,8 @@ package final class RandomHousehold {
   private func restore() throws -> String {
     if copies.isEmpty { return "nothing" }
     let (device, file) = random.pick(copies)
+    // The archive reads all of them.
+    for device in world.devices where !device.disk.isReadable { device.disk.heal() }
     try archive.collect(from: world.devices)
     let isNoticed = random.oneIn(2)
     try world.restore(device, to: file, isNoticed: isNoticed)
