@@ -28,7 +28,8 @@ extension Replica {
     return true
   }
 
-  private func sealCaptured(now: Instant) throws -> Bool {
+  /// Seals what programs and decisions have written.
+  func sealCaptured(now: Instant) throws -> Bool {
     var sealed = false
     var mustWithdraw = false
     while true {
