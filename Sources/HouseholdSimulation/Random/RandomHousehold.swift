@@ -131,7 +131,7 @@ package final class RandomHousehold {
   }
 
   private static func holds(_ device: SimulatedDevice) throws -> Bool {
-    try device.belongs && !device.replica.heldChangesets().isEmpty
+    try device.disk.isReadable && device.belongs && !device.replica.heldChangesets().isEmpty
   }
 
   private func edit(_ device: SimulatedDevice) throws -> String {
