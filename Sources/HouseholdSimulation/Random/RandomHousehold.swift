@@ -26,6 +26,8 @@ package final class RandomHousehold {
 
     /// Whether members are removed, made read-only and leave.
     package var losesRights = true
+    /// Whether members are made owners, and copies of an owner's device act on their own.
+    package var hasSeveralOwners = true
     /// Whether the owner adds types and fields.
     package var growsSchema = true
     /// Whether two of three devices seal one edit in one go, or three, as a real one does with 20,000.
