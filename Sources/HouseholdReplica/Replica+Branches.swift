@@ -64,6 +64,7 @@ extension Replica {
     branch.parent = parent.number
     branch.fork = fork
     hasForked = true
+    forkedRoots.insert(parent.root)
     forkCount += 1
     if kept.hash < hash {
       (branch.id, branch.first) = (Self.name(ofBranch: hash), hash)
@@ -134,7 +135,7 @@ extension Replica {
 
   /// What follows once for all forks of a transaction: positions, tokens and confirmations are not what they were.
   func settleForks() throws {
-    defer { hasReachedLast = false }
+    defer { (hasReachedLast, forkedRoots) = (false, []) }
     guard hasForked else {
       if hasReachedLast { try readmit(since: nil) }
       return
@@ -158,6 +159,17 @@ extension Replica {
     }
     // Names have another meaning now, so what bounds them is looked up anew.
     try readmit(since: nil)
+    for root in forkedRoots.sorted() where replicas.tree(of: root).contains(where: { admission.limits[$0.id] != nil }) {
+      try compareAnew(root)
+    }
+  }
+
+  /// Computes anew what a replica wrote whose branches were not known: nobody waits for what does not count, and before
+  /// it was here, who had seen it was taken to have seen as much of the branch that was.
+  private func compareAnew(_ root: ReplicaID) throws {
+    var written = Withdrawn()
+    for entry in replicas.tree(of: root) { try collect(entry, after: entry.fork, into: &written) }
+    try recompute(places(of: written), without: Withdrawn())
   }
 
   // MARK: Finding changesets by what others call them

@@ -49,10 +49,7 @@ extension Replica {
 
   /// Takes the writes out of the records, the history and the list of conflicts.
   func withdraw(_ out: Withdrawn) throws {
-    let places =
-      (out.unread.isEmpty
-      ? out.places : out.places.union(try placesWritten(by: out)).union(try placesDisplaced(by: out)))
-      .sorted()
+    let places = try places(of: out)
     let positions = "[" + out.positions.map(String.init).joined(separator: ",") + "]"
     try connection.run(
       "DELETE FROM sync_change WHERE position IN (SELECT value FROM json_each(?))", .text(positions))
@@ -63,6 +60,13 @@ extension Replica {
         OR kept_position IN (SELECT value FROM json_each(?1))
       """, .text(positions))
     try recompute(places, without: out)
+  }
+
+  /// The records that these changesets wrote, as far as anything of that is kept.
+  func places(of changesets: Withdrawn) throws -> [RecordPlace] {
+    if changesets.unread.isEmpty { return changesets.places.sorted() }
+    return changesets.places.union(try placesWritten(by: changesets)).union(try placesDisplaced(by: changesets))
+      .sorted()
   }
 
   /// Puts back what was set aside of changesets that count now.

@@ -67,6 +67,11 @@ struct RandomHouseholdTests {
     #expect(outcome.failure == nil, "seed \(seed): \(outcome.failure ?? "")")
   }
 
+  @Test func `who had seen a branch that does not count has not seen as much of another (D4, D6)`() throws {
+    let outcome = try RandomHousehold.run(seed: 5022, size: .init(devices: 4, steps: 200))
+    #expect(outcome.failure == nil, "\(outcome.failure ?? "")")
+  }
+
   @Test func `a branch that peers hold in their base only comes by snapshot, though its name is covered (D4)`() throws {
     var size = RandomHousehold.Size()
     (size.losesRights, size.hasSeveralOwners) = (false, false)
