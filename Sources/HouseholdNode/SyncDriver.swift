@@ -32,6 +32,9 @@ final class SyncDriver: @unchecked Sendable {
   /// Called when the share's key came; and when the membership log got an entry, from here or elsewhere.
   var onShareKey: ([UInt8]) -> Void = { _ in }
   var onMembership: () -> Void = {}
+  /// Called when a device wants its certificate renewed; and when another one came for this device.
+  var onCertificateWanted: (DeviceID, LinkNumber) -> Void = { _, _ in }
+  var onCertificate: ([UInt8]) -> Void = { _ in }
   /// Called when edits were made here while some peer is not connected.
   var onLocalEdit: () -> Void = {}
 
@@ -143,6 +146,12 @@ final class SyncDriver: @unchecked Sendable {
   /// The share's key for other owners' devices that lack it; nil where this device is no owner's.
   func setShareKey(_ key: [UInt8]?) { engine.shareKey = key }
 
+  /// Whether owners' devices are to be asked for another certificate.
+  func setWantsCertificate(_ wants: Bool) { engine.wantsCertificate = wants }
+
+  /// Sends a certificate to the device that asked for it on a link.
+  func give(certificate der: [UInt8], on link: LinkNumber) { handle(.certificateIssued(link, der)) }
+
   /// Lets the engine see that time went on; when all is quiet, the digest for status is computed.
   func tick() {
     replica.lastNow = SystemClock.now
@@ -196,21 +205,7 @@ final class SyncDriver: @unchecked Sendable {
 
   private func take(_ report: SessionReport) {
     switch report {
-    case .connected(let number, let peer):
-      change(peer.device) { contact in
-        contact.clockOffsetMs = peer.clockOffsetMilliseconds
-        contact.schemaVersion = peer.schemaVersion
-        contact.programVersion = peer.programVersion
-        contact.learn(peer.addresses, limit: Limits.addressesPerDevice)
-      }
-      remember(peer.device, completedSync: false)
-      log.note(
-        "peer connected",
-        [
-          "peer": short(peer.device), "link": "\(number)", "dialled": "\(peer.weDialled)",
-          "version": peer.programVersion,
-        ])
-      onConnected(peer.device)
+    case .connected(let number, let peer): meet(peer, on: number)
     case .synced(let device):
       storeWorks()
       do {
@@ -233,6 +228,8 @@ final class SyncDriver: @unchecked Sendable {
       log.note("the share's key came", ["peer": short(device)])
       onShareKey(key)
     case .shareKeyGiven(let device): log.note("the share's key was given", ["peer": short(device)])
+    case .certificateWanted(let link, let device): onCertificateWanted(device, link)
+    case .certificateReceived(let der, _): onCertificate(der)
     case .diverged(let device): diverged.insert(device)
     case .withheld(let list, let device): take(list, from: device)
     case .forkSuspected(let replica, let device):
@@ -253,6 +250,23 @@ final class SyncDriver: @unchecked Sendable {
       change(device) { $0.took(goodbye, byPeer: byPeer) }
       log.note("session ended", ["peer": short(device), "byPeer": "\(byPeer)", "reason": goodbye.sentence])
     }
+  }
+
+  /// Remembers what a peer says of itself.
+  private func meet(_ peer: PeerIntroduction, on number: LinkNumber) {
+    change(peer.device) { contact in
+      contact.clockOffsetMs = peer.clockOffsetMilliseconds
+      contact.schemaVersion = peer.schemaVersion
+      contact.programVersion = peer.programVersion
+      contact.learn(peer.addresses, limit: Limits.addressesPerDevice)
+    }
+    remember(peer.device, completedSync: false)
+    log.note(
+      "peer connected",
+      [
+        "peer": short(peer.device), "link": "\(number)", "dialled": "\(peer.weDialled)", "version": peer.programVersion,
+      ])
+    onConnected(peer.device)
   }
 
   /// A device that left has told it once one of the others knows; the log brings it to the rest.

@@ -13,6 +13,8 @@ struct ServedSnapshot {
 /// The headers that a page names, each with its index; the other way round when a page is read.
 final class PageHeaders: WriterNames {
   private(set) var list: [ChangesetHeader]
+  /// About how many bytes they take.
+  private(set) var byteCount = 0
   private var indices: [ChangesetName: Int] = [:]
   /// The same by where the changesets lie in the file that is read.
   private var indicesByPosition: [Int64: Int] = [:]
@@ -28,6 +30,7 @@ final class PageHeaders: WriterNames {
     if let known = indices[header.name] { return known }
     indices[header.name] = list.count
     list.append(header)
+    byteCount += SnapshotRoom.headerBytes(dependencies: header.dependencies.entries.count)
     return list.count - 1
   }
 
@@ -57,9 +60,11 @@ final class PageHeaders: WriterNames {
 extension Replica {
   package func openSnapshot(resuming id: SnapshotID?) throws -> SnapshotOffer? {
     if try needsSnapshot { return nil }
-    if let id, servedSnapshots[id] != nil {
-      servedSnapshots[id]?.uses += 1
-      return servedSnapshots[id]?.offer
+    if let id, var open = servedSnapshots[id] {
+      open.uses += 1
+      servedSnapshots[id] = open
+      open.offer.resumes = true
+      return open.offer
     }
     try forgetDisplaced()
     let reader = try Connection(path: path, mode: .readOnly)
@@ -76,7 +81,7 @@ extension Replica {
     var held = applied
     held.merge(replicas.vectors.base)
     var offer = SnapshotOffer(
-      id: snapshotID(applied: applied, held: held),
+      id: try snapshotID(applied: applied, held: held),
       position: LogPosition(rawValue: UInt64((waiting ?? log.nextPosition) - 1)),
       applied: applied, held: held, resumes: false)
     offer.resumes = offer.id == id
@@ -99,14 +104,18 @@ extension Replica {
     throw ReplicaError(.databaseLocked, "Another program writes without a pause; the snapshot has to wait.")
   }
 
-  /// Equal for equal contents, whoever serves them.
-  private func snapshotID(applied: VersionVector, held: VersionVector) -> SnapshotID {
+  /// Equal for equal contents, whoever serves them: two copies of one device may have other changesets under one name.
+  private func snapshotID(applied: VersionVector, held: VersionVector) throws -> SnapshotID {
     var writer = ByteWriter()
-    writer.text("household-snapshot/1")
+    writer.text("household-snapshot/2")
     writer.identifier(identity.household)
     writer.varint(membershipState.schema.version)
-    writer.vector(applied)
-    writer.vector(held)
+    for vector in [applied, held] {
+      writer.vector(vector)
+      for entry in vector.sorted {
+        writer.identifier(try hash(of: ChangesetName(replica: entry.replica, sequence: entry.sequence)) ?? .zero)
+      }
+    }
     writer.heads(membershipState.heads)
     return cryptography.hashed(writer.bytes)
   }
@@ -142,6 +151,7 @@ extension Replica {
   private func snapshotHeader(_ offer: SnapshotOffer) throws -> SnapshotHeader {
     var header = SnapshotHeader(
       household: identity.household, schemaVersion: membershipState.schema.version, replicas: [])
+    let limit = SnapshotRoom.recentHeaders(replicas: offer.held.entries.count)
     for entry in offer.held.sorted {
       let name = ChangesetName(replica: entry.replica, sequence: entry.sequence)
       guard let known = replicas[entry.replica], let last = try log.header(of: name, replicas: replicas) else {
@@ -153,7 +163,6 @@ extension Replica {
       if let parent = known.parent.flatMap({ replicas[number: $0] }), let first = known.first {
         replica.branch = SnapshotHeader.Replica.Branch(parent: parent.id, fork: known.fork, first: first)
       }
-      let limit = min(Limits.recentHeaders, Limits.recentHeadersInAll / offer.held.entries.count)
       replica.recent = try recentHeaders(before: last, in: known, limit: limit)
       header.replicas.append(replica)
     }
@@ -199,7 +208,7 @@ extension Replica {
       try statement.bind(3, name == afterType ? 1 : 0)
       defer { statement.reset() }
       while try statement.step() {
-        if size >= Limits.batchTargetBytes {
+        if size >= Limits.batchTargetBytes || headers.byteCount >= Limits.pageHeaderBytes {
           return finish(&page, headers, cursor: .record(type: last.type, id: last.id), isLast: false)
         }
         let row = try snapshotRow(statement, table: table, shape: shape, headers: headers)

@@ -31,7 +31,7 @@ struct RandomHouseholdTests {
     #expect(outcome.failure == nil, "seed \(seed): \(outcome.failure ?? "")")
   }
 
-  @Test(arguments: [1, 5, 22, 35, 207, 10033, 21016] as [UInt64])
+  @Test(arguments: [1, 5, 22, 35, 207, 10033, 21016, 60275] as [UInt64])
   func `a seed that once found a fault where edits are sealed in parts holds`(seed: UInt64) throws {
     var size = RandomHousehold.Size()
     (size.losesRights, size.hasSeveralOwners) = (false, false)
@@ -76,6 +76,13 @@ struct RandomHouseholdTests {
     var size = RandomHousehold.Size()
     (size.losesRights, size.hasSeveralOwners) = (false, false)
     let outcome = try RandomHousehold.run(seed: 20593, size: size)
+    #expect(outcome.failure == nil, "\(outcome.failure ?? "")")
+  }
+
+  @Test func `pages of two copies of one device are not put together, though both call what they hold alike (D4)`()
+    throws
+  {
+    let outcome = try RandomHousehold.run(seed: 60045)
     #expect(outcome.failure == nil, "\(outcome.failure ?? "")")
   }
 
