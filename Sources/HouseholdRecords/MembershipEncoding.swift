@@ -107,7 +107,7 @@ package enum MembershipEncoding {
       writer.varint(Kind.dormancy)
       writer.identifier(dormancy.device)
       writer.byte(dormancy.isDormant ? 1 : 0)
-      writer.vector(dormancy.confirmed)
+      writer.dependencies(dormancy.confirmed.sorted)
     case .fold(let fold):
       writer.varint(Kind.fold)
       writer.identifier(fold.last.replica)
@@ -175,7 +175,8 @@ package enum MembershipEncoding {
     case Kind.dormancy:
       return .dormancy(
         MembershipEntry.Dormancy(
-          device: try reader.identifier256(), isDormant: try reader.flag(), confirmed: try reader.vector()))
+          device: try reader.identifier256(), isDormant: try reader.flag(),
+          confirmed: Dependencies(try reader.dependencies())))
     case Kind.fold:
       return .fold(
         MembershipEntry.Fold(

@@ -190,9 +190,9 @@ package struct MembershipEntry: Hashable, Sendable {
     package var device: DeviceID
     package var isDormant: Bool
     /// What was confirmed by then.
-    package var confirmed: VersionVector
+    package var confirmed: Dependencies
 
-    package init(device: DeviceID, isDormant: Bool, confirmed: VersionVector) {
+    package init(device: DeviceID, isDormant: Bool, confirmed: Dependencies) {
       self.device = device
       self.isDormant = isDormant
       self.confirmed = confirmed

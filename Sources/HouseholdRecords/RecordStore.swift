@@ -227,15 +227,18 @@ package struct SnapshotOffer: Hashable, Sendable {
   package var id: SnapshotID
   /// Where the server's log goes on after it.
   package var position: LogPosition
-  /// What it holds.
+  /// What its records hold.
   package var applied: VersionVector
+  /// What it tells of in all: besides that what does not count, or waits, and is in no log here.
+  package var held: VersionVector
   /// Whether pages already received under the id that was asked for are still good.
   package var resumes: Bool
 
-  package init(id: SnapshotID, position: LogPosition, applied: VersionVector, resumes: Bool) {
+  package init(id: SnapshotID, position: LogPosition, applied: VersionVector, held: VersionVector, resumes: Bool) {
     self.id = id
     self.position = position
     self.applied = applied
+    self.held = held
     self.resumes = resumes
   }
 }

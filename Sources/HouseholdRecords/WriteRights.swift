@@ -37,7 +37,7 @@ package struct WriteRights: Sendable {
     for withdrawal in withdrawals where withdrawal.concerns(device, of: known.member) {
       if hasSeen(heads, withdrawal.entry) { continue }
       let named = try reach(withdrawal.cutoffs[device] ?? Dependencies())
-      let sequence = max(named, floor(of: withdrawal, replica))
+      let sequence = try floors(of: withdrawal).map { try reach($0.confirmed) }.max().map { max(named, $0) } ?? named
       if withdrawal.author == known.member {
         byOneself = max(byOneself ?? 0, sequence)
       } else {
@@ -52,18 +52,21 @@ package struct WriteRights: Sendable {
     cutoff(of: replica, device: device, begunAt: heads) { $0.sequence(of: replica) }
   }
 
-  /// Whether an entry names a changeset of this seq as the last of the device that counts.
+  /// Whether an entry names a changeset of this seq as the last of the device that counts, or one that a sleeping author
+  /// had.
   package func isLast(_ sequence: UInt64, of device: DeviceID) -> Bool {
-    withdrawals.contains { $0.cutoffs[device]?.entries.values.contains { $0.sequence == sequence } ?? false }
+    let named = withdrawals.flatMap { withdrawal in
+      [withdrawal.cutoffs[device]].compactMap(\.self) + floors(of: withdrawal).map(\.confirmed)
+    }
+    return named.contains { $0.entries.values.contains { $0.sequence == sequence } }
   }
 
   /// What the author of an entry surely had: others may have compacted as much while he slept.
-  private func floor(of withdrawal: Withdrawal, _ replica: ReplicaID) -> UInt64 {
+  private func floors(of withdrawal: Withdrawal) -> [AcceptedDormancy] {
     dormancies.filter {
       $0.device == withdrawal.device && !graph.saw(withdrawal.entry, $0.entry)
         && !graph.saw($0.entry, withdrawal.entry)
     }
-    .map { $0.confirmed[replica] }.max() ?? 0
   }
 
   /// Whether the device had the right to write, in what these heads had seen.
@@ -146,7 +149,7 @@ struct AcceptedDormancy {
   let entry: Int
   let device: DeviceID
   /// What the device had confirmed by then.
-  let confirmed: VersionVector
+  let confirmed: Dependencies
 }
 
 extension MembershipState {

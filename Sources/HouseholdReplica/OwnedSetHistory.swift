@@ -126,8 +126,8 @@ extension Replica {
     try capture(.updated, owner, table: table, fields: 0, now: now)
   }
 
-  /// Throws while an edit of the owner's rows waits to be sealed: it would not be in the set yet.
-  func requireSealedRows(of owner: RecordKey, table: TypeTable) throws {
+  /// Whether no edit of the owner's rows waits to be sealed: it would not be in the set yet.
+  func areRowsSealed(of owner: RecordKey, table: TypeTable) throws -> Bool {
     for set in table.sets {
       guard let rowTable = registry[set.number], let by = rowTable.owner?.field else { continue }
       let waiting = try connection.integer(
@@ -137,9 +137,8 @@ extension Replica {
           OR EXISTS (SELECT 1 FROM \(SchemaTables.quoted(set.name)) r
             WHERE r.id = o.id AND r.\(SchemaTables.quoted(rowTable.fieldNames[by])) = ?2)) LIMIT 1
         """, .integer(set.number), .text(owner.id))
-      guard waiting == nil else {
-        throw ReplicaError(.databaseLocked, "An edit of the record is not sealed yet; let the node run for a moment.")
-      }
+      if waiting != nil { return false }
     }
+    return true
   }
 }

@@ -61,7 +61,7 @@ extension RecordAccess {
           isOwn: replicas[number: statement.integer(1)]?.device == device,
           edits: changeset.operations.map { Self.edit($0, of: changeset) }, position: statement.integer(0)))
     }
-    return list
+    return (list + (try rejectedAside(replicas, device: device))).sorted { $0.position < $1.position }
   }
 
   private static func edit(_ operation: Operation, of changeset: Changeset) -> RejectedChange.Edit {

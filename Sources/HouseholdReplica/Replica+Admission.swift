@@ -76,11 +76,9 @@ extension Replica {
     for entry in replicas.sorted { try mark(entry, limit: limits[entry.id] ?? .max, out: &out) }
     held = held.filter(isAdmitted)
     if !out.names.isEmpty { try withdraw(out) }
-    for entry in replicas.sorted where entry.base > max(entry.fork, limits[entry.id] ?? .max) {
-      try forget(entry)
-    }
     try mintIfBound()
     _ = try applyReady()
+    try reinstate()
     digestCache = nil
   }
 

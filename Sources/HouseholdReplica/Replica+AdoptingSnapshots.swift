@@ -62,6 +62,12 @@ extension Replica {
   /// What follows from the records that have just been put in place.
   func finishAdoption(from peer: DeviceID, token: ChangeToken, now: Instant) throws {
     grafts = [:]
+    // Of what came with the headers some is not in the records: it is judged as if it waited.
+    for entry in replicas.sorted where entry.applied < entry.base {
+      try connection.run(
+        "UPDATE sync_changeset SET state = 0 WHERE state = 1 AND replica = ? AND seq > ?", .integer(entry.number),
+        .integer(Int64(clamping: entry.applied)))
+    }
     try settleForks()
     try facts.set(.needsSnapshot, .integer(0))
     try readmit(since: nil)
@@ -127,7 +133,7 @@ extension Replica {
       try adoptTree(tree.value.sorted { ($0.branch?.fork ?? 0, $0.depth) < ($1.branch?.fork ?? 0, $1.depth) })
     }
     // Before the records, whose writes are compared by what their authors had seen.
-    for replica in header.replicas { try count(replica.last) }
+    for replica in header.replicas { try count(replica) }
   }
 
   /// The header as it is known here, under whatever name; it is stored if it is new.
@@ -146,21 +152,24 @@ extension Replica {
     return try log.append(header, replica: entry.number, state: .applied, body: nil)
   }
 
-  /// Counts everything up to this changeset as received, applied and no longer held one by one.
-  private func count(_ last: ChangesetHeader) throws {
-    let name = try know(last).name
-    var (branch, reached) = (replicas[name.replica], name.sequence)
+  /// Counts what the snapshot tells of a replica as received, and what its records hold as applied, and no longer held
+  /// one by one.
+  private func count(_ replica: SnapshotHeader.Replica) throws {
+    let name = try know(replica.last).name
+    var (branch, reached, applied) = (replicas[name.replica], name.sequence, replica.applied)
     while let entry = branch {
       try replicas.update(entry.id, on: connection) { entry in
+        entry.base = max(entry.base, entry.received < reached ? reached : applied)
         entry.received = max(entry.received, reached)
-        entry.applied = max(entry.applied, reached)
-        entry.base = max(entry.base, reached)
+        entry.applied = max(entry.applied, applied)
       }
-      // What waited or was held here is in the snapshot.
+      // What waited, was held or did not count here is in the snapshot's records.
       try connection.run(
-        "UPDATE sync_changeset SET state = 1 WHERE state IN (0, 2) AND replica = ? AND seq <= ?",
-        .integer(entry.number), .integer(Int64(clamping: reached)))
+        "UPDATE sync_changeset SET state = 1 WHERE state <> 1 AND replica = ? AND seq <= ?",
+        .integer(entry.number), .integer(Int64(clamping: applied)))
       reached = min(reached, entry.fork)
+      // A branch of which nothing is applied says nothing of what it left.
+      applied = applied > entry.fork ? min(applied, entry.fork) : 0
       branch = entry.parent.flatMap { replicas[number: $0] }
     }
     held = try readHeld()

@@ -30,7 +30,6 @@ extension Replica {
     guard let known = replicas[root], known.root == root else {
       return .after(Place(entry: try replicaEntry(of: changeset)))
     }
-    if try isBeyondForgotten(changeset.name, known) { return .beyond }
     let tree = replicas.tree(of: root)
     for entry in tree where entry.holds(sequence) {
       let name = ChangesetName(replica: entry.id, sequence: sequence)
@@ -61,12 +60,11 @@ extension Replica {
     guard let kept = try log.header(of: next, replicas: replicas) else {
       throw Violation(.otherBranch, "The replica \(parent.id) has another branch, and its log is not kept so far back.")
     }
-    // A cutoff may have taken all of a branch that came by snapshot; its name is known and it begins anew.
-    if kept.hash < hash, let known = replicas[Self.name(ofBranch: hash)] { return known }
     var branch = parent
     branch.parent = parent.number
     branch.fork = fork
     hasForked = true
+    forkedRoots.insert(parent.root)
     forkCount += 1
     if kept.hash < hash {
       (branch.id, branch.first) = (Self.name(ofBranch: hash), hash)
@@ -89,12 +87,7 @@ extension Replica {
 
   /// Moves the changesets of a branch after the fork to a row of their own.
   private func rename(_ branch: ReplicaTable.Entry, of parent: ReplicaTable.Entry, fork: UInt64) throws {
-    // A cutoff may have taken all of it before: then it has its row.
-    let moved = try replicas[branch.id] ?? replicas.insert(branch, on: connection)
-    try replicas.update(moved.id, on: connection) { entry in
-      (entry.received, entry.applied, entry.base) = (branch.received, branch.applied, branch.base)
-      entry.parent = branch.parent
-    }
+    let moved = try replicas.insert(branch, on: connection)
     try connection.run(
       "UPDATE sync_changeset SET replica = ? WHERE replica = ? AND seq > ?", .integer(moved.number),
       .integer(parent.number), .integer(Int64(fork)))
@@ -142,7 +135,7 @@ extension Replica {
 
   /// What follows once for all forks of a transaction: positions, tokens and confirmations are not what they were.
   func settleForks() throws {
-    defer { hasReachedLast = false }
+    defer { (hasReachedLast, forkedRoots) = (false, []) }
     guard hasForked else {
       if hasReachedLast { try readmit(since: nil) }
       return
@@ -166,6 +159,17 @@ extension Replica {
     }
     // Names have another meaning now, so what bounds them is looked up anew.
     try readmit(since: nil)
+    for root in forkedRoots.sorted() where replicas.tree(of: root).contains(where: { admission.limits[$0.id] != nil }) {
+      try compareAnew(root)
+    }
+  }
+
+  /// Computes anew what a replica wrote whose branches were not known: nobody waits for what does not count, and before
+  /// it was here, who had seen it was taken to have seen as much of the branch that was.
+  private func compareAnew(_ root: ReplicaID) throws {
+    var written = Withdrawn()
+    for entry in replicas.tree(of: root) { try collect(entry, after: entry.fork, into: &written) }
+    try recompute(places(of: written), without: Withdrawn())
   }
 
   // MARK: Finding changesets by what others call them

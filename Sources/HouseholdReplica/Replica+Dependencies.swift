@@ -5,7 +5,7 @@ extension Replica {
   /// Whether everything that counts of what a changeset depends on is applied (D2, D5).
   func isMet(_ dependency: Dependency) throws -> Bool {
     if let name = try resolve(dependency) { return isApplied(through: name) }
-    // It is not here. Nobody waits for what does not count: those who had it by snapshot let go of it.
+    // It is not here, and may be nowhere but at devices that belong no longer. Nobody waits for what does not count.
     guard let entry = replicas[dependency.replica], try cutsOff(dependency, of: entry) else { return false }
     return replicas.tree(of: entry.root).allSatisfy {
       isApplied(through: ChangesetName(replica: $0.id, sequence: dependency.sequence - 1))

@@ -57,7 +57,7 @@ extension Replica {
     var before = branch.branch.flatMap { theirs[ChangesetName(replica: $0.parent, sequence: $0.fork)] }
     var name: ChangesetName?
     for header in branch.recent + [branch.last] {
-      name = try graft(header, after: before, root: branch)
+      name = try graft(header, after: before, of: branch)
       before = header.hash
       theirs[header.name] = header.hash
     }
@@ -66,17 +66,17 @@ extension Replica {
 
   /// Finds or stores one changeset of the server's chain; returns what it is called here.
   private func graft(
-    _ header: ChangesetHeader, after before: ChangesetHash?, root: SnapshotHeader.Replica
+    _ header: ChangesetHeader, after before: ChangesetHash?, of replica: SnapshotHeader.Replica
   ) throws -> ChangesetName {
     let sequence = header.name.sequence
-    let tree = replicas.tree(of: root.root)
+    let tree = replicas.tree(of: replica.root)
     for entry in tree where entry.holds(sequence) {
       let name = ChangesetName(replica: entry.id, sequence: sequence)
       if try hash(of: name) == header.hash { return name }
     }
     var place: Place?
     if sequence == 1 {
-      let entry = try replicas.add(root.root, origin: root.origin, begun: root.begun, on: connection)
+      let entry = try replicas.add(replica.root, origin: replica.origin, begun: replica.begun, on: connection)
       place = Place(entry: entry, isFork: entry.received > 0)
     }
     for entry in tree where entry.holds(sequence - 1) && before != nil {
@@ -85,7 +85,8 @@ extension Replica {
       place = Place(entry: entry, previous: previous, isFork: entry.received >= sequence)
     }
     guard let place else {
-      throw Violation(.otherBranch, "The snapshot knows other branches of the replica \(root.root) than this device.")
+      throw Violation(
+        .otherBranch, "The snapshot knows other branches of the replica \(replica.root) than this device.")
     }
     let entry = place.isFork ? try branch(at: place, first: header.hash) : place.entry
     var header = header
@@ -93,7 +94,7 @@ extension Replica {
     _ = try log.append(header, replica: entry.number, state: .applied, body: nil)
     try replicas.update(entry.id, on: connection) { entry in
       entry.received = sequence
-      entry.applied = sequence
+      if sequence <= replica.applied { entry.applied = sequence }
       entry.base = sequence
     }
     return header.name

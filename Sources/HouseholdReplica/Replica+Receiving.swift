@@ -142,37 +142,63 @@ extension Replica {
   /// refused for coming early (D2).
   func applyReady(fresh: [Int64: Changeset] = [:]) throws -> Int {
     var applied = 0
+    var hasSetAside = false
+    var late: Set<RecordPlace> = []
     var progress = true
     while progress {
       progress = false
       for entry in replicas.sorted where entry.applied < entry.received {
         while let chain = try nextChain(of: entry.id) {
-          if try brake(chain, by: entry.device, fresh: fresh) { break }
-          for header in chain {
-            let changeset = try fresh[header.position] ?? body(of: header)
-            try apply(changeset, header: header)
+          if try brake(chain.headers, by: entry.device, fresh: fresh) { break }
+          for header in chain.headers {
+            if let changeset = try fresh[header.position] ?? contents(of: header) {
+              try apply(changeset, header: header)
+              if try isLate(header) { late.formUnion(try places(writtenBy: changeset)) }
+            } else {
+              hasSetAside = true
+            }
             try log.markApplied(header.position)
-            try replicas.update(entry.id, on: connection) { $0.applied = header.name.sequence }
             applied += 1
           }
+          try replicas.update(entry.id, on: connection) { $0.applied = chain.last }
           progress = true
         }
       }
     }
+    if hasSetAside { try reinstate() }
+    if !late.isEmpty { try recompute(late.sorted(), without: Withdrawn()) }
     return applied
   }
 
+  /// Whether something that is applied already has seen the changeset, which did not count then: what displaced its
+  /// writes may be displaced itself, and is looked for beside the records (D6).
+  private func isLate(_ header: ChangesetHeader) throws -> Bool {
+    try replicas.entries.values.contains { entry in
+      guard entry.applied > entry.fork, entry.id != header.name.replica else { return false }
+      return try covers(ChangesetName(replica: entry.id, sequence: entry.applied), header.name)
+    }
+  }
+
+  /// Changesets that are applied together, with the seq of the last one.
+  private struct Chain {
+    var headers: [ChangesetHeader] = []
+    var last: UInt64
+  }
+
   /// The next changesets of a replica that make one whole transaction, if they may be applied now.
-  private func nextChain(of id: ReplicaID) throws -> [ChangesetHeader]? {
+  private func nextChain(of id: ReplicaID) throws -> Chain? {
     guard let entry = replicas[id], isStemApplied(entry) else { return nil }
-    var chain: [ChangesetHeader] = []
-    var sequence = entry.applied
-    while sequence < entry.received {
-      sequence += 1
-      guard let header = try log.header(of: ChangesetName(replica: id, sequence: sequence), replicas: replicas),
-        try isReady(header), !held.contains(header.name)
-      else { return nil }
-      chain.append(header)
+    var chain = Chain(last: entry.applied)
+    while chain.last < entry.received {
+      chain.last += 1
+      let name = ChangesetName(replica: id, sequence: chain.last)
+      guard let header = try log.header(of: name, replicas: replicas) else {
+        // It came by snapshot, and nothing is kept that it wrote.
+        if chain.last <= entry.base && isAdmitted(name) { return chain }
+        return nil
+      }
+      guard try isReady(header), !held.contains(header.name) else { return nil }
+      chain.headers.append(header)
       if !header.continues { return chain }
     }
     return nil
@@ -194,5 +220,12 @@ extension Replica {
       throw ReplicaError(.corrupt, "The changeset \(header.name) waits in the log without its contents.")
     }
     return try Self.unpack(packed).1
+  }
+
+  /// What the changeset says; nil if it came by snapshot, and what it wrote is set aside.
+  func contents(of header: ChangesetHeader) throws -> Changeset? {
+    let isInBase = header.name.sequence <= replicas[header.name.replica]?.base ?? 0
+    if isInBase, try log.body(at: header.position) == nil { return nil }
+    return try body(of: header)
   }
 }

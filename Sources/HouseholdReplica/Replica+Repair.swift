@@ -109,12 +109,17 @@ extension Replica {
 
   /// What is decided must be decided about what is sealed: an edit that waits would not be in the cells yet.
   func requireSealed(_ key: RecordKey, number: Int64) throws {
-    let waiting = try connection.integer(
-      "SELECT 1 FROM sync_outbox WHERE type = ? AND id = ? LIMIT 1", .integer(number), .text(key.id))
-    guard waiting == nil else {
+    guard try isSealed(key, number: number) else {
       throw ReplicaError(.databaseLocked, "An edit of the record is not sealed yet; let the node run for a moment.")
     }
-    if let table = registry[number] { try requireSealedRows(of: key, table: table) }
+  }
+
+  /// Whether no edit of the record, or of the rows that it owns, waits to be sealed.
+  func isSealed(_ key: RecordKey, number: Int64) throws -> Bool {
+    let waiting = try connection.integer(
+      "SELECT 1 FROM sync_outbox WHERE type = ? AND id = ? LIMIT 1", .integer(number), .text(key.id))
+    guard waiting == nil else { return false }
+    return try registry[number].map { try areRowsSealed(of: key, table: $0) } ?? true
   }
 
   private func openConflict(_ name: String) throws -> (RecordKey, Conflict, RecordState) {

@@ -28,7 +28,8 @@ extension Replica {
     return true
   }
 
-  private func sealCaptured(now: Instant) throws -> Bool {
+  /// Seals what programs and decisions have written.
+  func sealCaptured(now: Instant) throws -> Bool {
     var sealed = false
     var mustWithdraw = false
     while true {
@@ -213,12 +214,14 @@ extension Replica {
       isWeak
       ? overwritten ?? .least
       : Stamp.sealing(edited: editedAt, last: last, wall: now, overwritten: overwritten)
-    let dependencies = try appliedDependencies()
+    // As whoever receives it will compute it: what an earlier one had seen was seen, also if it does not count now.
+    let earlier = previous?.dependencies ?? Dependencies()
+    let changes = try appliedDependencies().changes(since: earlier)
     let heads = membershipState.heads
     var changeset = Changeset(
       name: name, previous: previous?.hash ?? .zero, origin: entry.received == 0 ? origin : nil, stamp: stamp,
       editedAt: editedAt, continues: continues,
-      dependencyChanges: dependencies.changes(since: previous?.dependencies ?? Dependencies()),
+      dependencyChanges: changes,
       schemaVersion: membershipState.schema.version,
       membershipHeads: heads == previous?.membershipHeads ? nil : heads, shapes: [], operations: [])
     Self.fill(&changeset, with: edits)
@@ -226,7 +229,7 @@ extension Replica {
     let header = try log.append(
       ChangesetHeader(
         position: 0, name: name, hash: cryptography.hashed(signed.bytes), stamp: stamp, editedAt: editedAt,
-        schemaVersion: changeset.schemaVersion, continues: continues, dependencies: dependencies,
+        schemaVersion: changeset.schemaVersion, continues: continues, dependencies: earlier.applying(changes),
         membershipHeads: heads), replica: entry.number, state: .applied,
       body: PackedChangeset(bytes: Compression.pack(signed.bytes)))
     try replicas.update(replica, on: connection) { entry in
@@ -275,8 +278,10 @@ extension Replica {
         guard entry.id != replica, entry.applied > entry.fork else { return nil }
         let name = ChangesetName(replica: entry.id, sequence: entry.applied)
         guard let header = try log.header(of: name, replicas: replicas) else {
-          // After a cutoff inside the base; a prefix of 0 tells that the branch is not known.
-          if try needsSnapshot { return Dependency(replica: entry.id, sequence: entry.applied, hashPrefix: 0) }
+          // After a cutoff inside the base; a prefix of 0 tells that it is meant by its name.
+          if entry.applied <= entry.base {
+            return Dependency(replica: entry.id, sequence: entry.applied, hashPrefix: 0)
+          }
           throw ReplicaError(.corrupt, "The changeset \(name) is applied and not known here.")
         }
         return Dependency(replica: entry.id, sequence: entry.applied, hashPrefix: header.hash.prefix)

@@ -77,9 +77,13 @@ extension Replica {
         UNION ALL SELECT min(position) FROM sync_changeset WHERE state = 2
         UNION ALL SELECT min(position) FROM sync_changeset INDEXED BY sync_changeset_rejected WHERE state >= 3)
       """)
+    let applied = replicas.vectors.applied
+    var held = applied
+    held.merge(replicas.vectors.base)
     var offer = SnapshotOffer(
-      id: try snapshotID(), position: LogPosition(rawValue: UInt64((waiting ?? log.nextPosition) - 1)),
-      applied: replicas.vectors.applied, resumes: false)
+      id: try snapshotID(applied: applied, held: held),
+      position: LogPosition(rawValue: UInt64((waiting ?? log.nextPosition) - 1)),
+      applied: applied, held: held, resumes: false)
     offer.resumes = offer.id == id
     if servedSnapshots[offer.id] != nil {
       servedSnapshots[offer.id]?.uses += 1
@@ -101,15 +105,16 @@ extension Replica {
   }
 
   /// Equal for equal contents, whoever serves them: two copies of one device may have other changesets under one name.
-  private func snapshotID() throws -> SnapshotID {
+  private func snapshotID(applied: VersionVector, held: VersionVector) throws -> SnapshotID {
     var writer = ByteWriter()
     writer.text("household-snapshot/2")
     writer.identifier(identity.household)
     writer.varint(membershipState.schema.version)
-    let applied = replicas.vectors.applied
-    writer.vector(applied)
-    for entry in applied.sorted {
-      writer.identifier(try hash(of: ChangesetName(replica: entry.replica, sequence: entry.sequence)) ?? .zero)
+    for vector in [applied, held] {
+      writer.vector(vector)
+      for entry in vector.sorted {
+        writer.identifier(try hash(of: ChangesetName(replica: entry.replica, sequence: entry.sequence)) ?? .zero)
+      }
     }
     writer.heads(membershipState.heads)
     return cryptography.hashed(writer.bytes)
@@ -146,15 +151,15 @@ extension Replica {
   private func snapshotHeader(_ offer: SnapshotOffer) throws -> SnapshotHeader {
     var header = SnapshotHeader(
       household: identity.household, schemaVersion: membershipState.schema.version, replicas: [])
-    let limit = SnapshotRoom.recentHeaders(replicas: offer.applied.entries.count)
-    for entry in offer.applied.sorted {
+    let limit = SnapshotRoom.recentHeaders(replicas: offer.held.entries.count)
+    for entry in offer.held.sorted {
       let name = ChangesetName(replica: entry.replica, sequence: entry.sequence)
       guard let known = replicas[entry.replica], let last = try log.header(of: name, replicas: replicas) else {
-        throw ReplicaError(.corrupt, "The changeset \(name) is applied and not known here.")
+        throw ReplicaError(.corrupt, "The changeset \(name) is counted and not known here.")
       }
       var replica = SnapshotHeader.Replica(
         origin: ReplicaOrigin(device: known.device, nonce: known.nonce), begun: known.begun, last: last,
-        root: known.root)
+        applied: offer.applied[entry.replica], root: known.root)
       if let parent = known.parent.flatMap({ replicas[number: $0] }), let first = known.first {
         replica.branch = SnapshotHeader.Replica.Branch(parent: parent.id, fork: known.fork, first: first)
       }

@@ -12,8 +12,6 @@ extension Replica: RecordStore {
       guard entry.received > entry.fork else { return nil }
       let name = ChangesetName(replica: entry.id, sequence: entry.received)
       guard let header = try log.header(of: name, replicas: replicas) else {
-        // A cutoff inside the base leaves a last changeset of which nothing is known before a snapshot brings it.
-        if try needsSnapshot { return nil }
         throw ReplicaError(.corrupt, "The changeset \(name) is counted and not known here.")
       }
       return Dependency(replica: entry.id, sequence: entry.received, hashPrefix: header.hash.prefix)

@@ -6,12 +6,16 @@ struct Withdrawn {
   var positions: [Int64] = []
   /// The records that it wrote, as far as its contents are in the log.
   var places: Set<RecordPlace> = []
-  /// Whether some of it came by snapshot, so that only the records themselves tell what it wrote.
-  var isUnread = false
+  /// Those that came by snapshot: only the records themselves tell what they wrote.
+  var unread: Set<ChangesetName> = []
 }
 
 /// Withdrawing: writes are taken out of the records and the maximal ones computed anew from what was displaced and from
 /// the log, as if they had never come (D3, D5).
+///
+/// The load-bearing detail: what is taken out is not let go of. A changeset whose contents are in the log is there when it
+/// counts again; the writes of any other are set aside, beside what was displaced. So what was received stays received,
+/// everyone comes to have the same, and nobody waits for what only others had (decision 0006).
 extension Replica {
   /// How many records are computed anew in one reading of the log: a bound on memory.
   private static let recordsAtOnce = 20_000
@@ -30,22 +34,22 @@ extension Replica {
       out.names.insert(try header(of: position).name)
       out.positions.append(position)
       guard let packed = try log.body(at: position) else {
-        out.isUnread = true
+        out.unread.insert(try header(of: position).name)
         continue
       }
-      let changeset = try Self.unpack(packed).1
-      for operation in changeset.operations {
-        let number = try registry.number(of: changeset.shapes[operation.shape].type, on: connection)
-        out.places.insert(RecordPlace(type: number, id: operation.id))
-      }
+      out.places.formUnion(try places(writtenBy: Self.unpack(packed).1))
     }
+  }
+
+  /// The records that the changeset writes.
+  func places(writtenBy changeset: Changeset) throws -> Set<RecordPlace> {
+    let numbers = try changeset.shapes.map { try registry.number(of: $0.type, on: connection) }
+    return Set(changeset.operations.map { RecordPlace(type: numbers[$0.shape], id: $0.id) })
   }
 
   /// Takes the writes out of the records, the history and the list of conflicts.
   func withdraw(_ out: Withdrawn) throws {
-    let places =
-      (out.isUnread ? out.places.union(try placesWritten(by: out)).union(try placesDisplaced(by: out)) : out.places)
-      .sorted()
+    let places = try places(of: out)
     let positions = "[" + out.positions.map(String.init).joined(separator: ",") + "]"
     try connection.run(
       "DELETE FROM sync_change WHERE position IN (SELECT value FROM json_each(?))", .text(positions))
@@ -55,10 +59,32 @@ extension Replica {
       DELETE FROM sync_conflict WHERE lost_position IN (SELECT value FROM json_each(?1))
         OR kept_position IN (SELECT value FROM json_each(?1))
       """, .text(positions))
-    for start in stride(from: 0, to: places.count, by: Self.recordsAtOnce) {
-      try recompute(Array(places[start..<min(start + Self.recordsAtOnce, places.count)]), without: out.names)
+    try recompute(places, without: out)
+  }
+
+  /// The records that these changesets wrote, as far as anything of that is kept.
+  func places(of changesets: Withdrawn) throws -> [RecordPlace] {
+    if changesets.unread.isEmpty { return changesets.places.sorted() }
+    return changesets.places.union(try placesWritten(by: changesets)).union(try placesDisplaced(by: changesets))
+      .sorted()
+  }
+
+  /// Puts back what was set aside of changesets that count now.
+  func reinstate() throws {
+    let counts =
+      "writer = displacer AND EXISTS (SELECT 1 FROM sync_changeset c WHERE c.position = writer AND c.state = 1)"
+    guard try connection.integer("SELECT 1 FROM sync_displaced WHERE \(counts) LIMIT 1") != nil else { return }
+    // Until the records are computed anew, nobody's: so they are among those that were displaced.
+    try connection.run("UPDATE sync_displaced SET displacer = 0 WHERE \(counts)")
+    var places: [RecordPlace] = []
+    let statement = try connection.statement("SELECT DISTINCT type, id FROM sync_displaced WHERE displacer = 0")
+    do {
+      defer { statement.reset() }
+      while try statement.step() {
+        places.append(RecordPlace(type: statement.integer(0), id: statement.text(1)))
+      }
     }
-    connection.releaseMemory()
+    try recompute(places.sorted(), without: Withdrawn())
   }
 
   /// The records in which any of the changesets is named.
@@ -79,27 +105,67 @@ extension Replica {
       })
   }
 
-  private func recompute(_ places: [RecordPlace], without names: Set<ChangesetName>) throws {
-    var states: [RecordPlace: RecordState] = [:]
-    var displaced: [RecordPlace: [DisplacedWrite]] = [:]
-    for place in places {
-      states[place] = RecordState()
-      displaced[place] = try takeDisplaced(of: place).filter { !names.contains($0.write.name) }
+  /// Computes the records anew from all that is known of them, but for what is withdrawn.
+  func recompute(_ places: [RecordPlace], without out: Withdrawn) throws {
+    for start in stride(from: 0, to: places.count, by: Self.recordsAtOnce) {
+      try recompute(places[start..<min(start + Self.recordsAtOnce, places.count)], without: out)
     }
+    connection.releaseMemory()
+  }
+
+  private func recompute(_ places: ArraySlice<RecordPlace>, without out: Withdrawn) throws {
+    var writes: [RecordPlace: [DisplacedWrite]] = [:]
+    for place in places { writes[place] = [] }
     // What was displaced is kept again, because of what displaced it first: so in the order in which all of it came.
-    try mergeLog(into: &states)
+    try readLog(of: &writes)
     for place in places {
-      var state = states[place] ?? RecordState()
-      for kept in displaced[place] ?? [] { try merge(kept.write, cell: kept.cell, into: &state, of: place) }
-      var known = try self.state(of: place) ?? RecordState()
-      for cell in known.cells.keys { known.cells[cell]?.removeAll { names.contains($0.name) } }
-      try merge(known, into: &state, of: place)
+      var all = writes[place] ?? []
+      let known = try state(of: place) ?? RecordState()
+      let kept = known.cells.keys.sorted().flatMap { cell in
+        (known.cells[cell] ?? []).map { DisplacedWrite(cell: cell, write: $0) }
+      }
+      for one in try takeDisplaced(of: place) + kept {
+        if out.names.contains(one.write.name) {
+          try setAside(one, of: place, if: out)
+        } else {
+          all.append(one)
+        }
+      }
+      var state = RecordState()
+      for one in all { try merge(one.write, cell: one.cell, into: &state, of: place) }
+      try displace(amid: all, in: &state, of: place)
       try show(state, of: place)
     }
   }
 
-  /// Merges everything that the log holds of these records; what is in them already changes nothing.
-  private func mergeLog(into states: inout [RecordPlace: RecordState]) throws {
+  /// Takes out what a write displaces that is displaced itself: what that one's author had seen, another who displaced
+  /// it need not have seen, where it did not count for him.
+  private func displace(amid all: [DisplacedWrite], in state: inout RecordState, of place: RecordPlace) throws {
+    for (cell, maximal) in state.cells where maximal.count > 1 {
+      for lost in maximal {
+        let displacer = try all.first {
+          try $0.cell == cell && $0.write != lost && MergeRule.displaces($0.write, lost, coverage: self)
+        }
+        guard let displacer else { continue }
+        state.cells[cell]?.removeAll { $0 == lost }
+        try keepDisplaced(
+          DisplacedContent.encode(lost), cell: cell, of: place, writer: number(of: lost.name), life: lost.life,
+          displacer: number(of: displacer.write.name))
+      }
+    }
+  }
+
+  /// Keeps a write that does not count, if the log does not: it is its own displacer until it counts.
+  private func setAside(_ one: DisplacedWrite, of place: RecordPlace, if out: Withdrawn) throws {
+    guard out.unread.contains(one.write.name) else { return }
+    let number = try number(of: one.write.name)
+    try keepDisplaced(
+      DisplacedContent.encode(one.write), cell: one.cell, of: place, writer: number, life: one.write.life,
+      displacer: number)
+  }
+
+  /// Adds everything that the log holds of these records.
+  private func readLog(of writes: inout [RecordPlace: [DisplacedWrite]]) throws {
     let statement = try connection.statement(
       "SELECT position FROM sync_changeset WHERE state = 1 AND body IS NOT NULL ORDER BY position")
     var positions: [Int64] = []
@@ -114,15 +180,12 @@ extension Replica {
       for operation in changeset.operations {
         guard let number = numbers[operation.shape] else { continue }
         let place = RecordPlace(type: number, id: operation.id)
-        guard var state = states[place] else { continue }
+        guard writes[place] != nil else { continue }
         let fields = changeset.shapes[operation.shape].fields
-        for (cell, write) in operation.writes(
+        let its = operation.writes(
           name: header.name, stamp: header.stamp, fields: fields, type: registry[number]?.type,
           isByOwner: registry[number]?.prefersOwners == true && isByOwner(header))
-        {
-          try merge(write, cell: cell, into: &state, of: place)
-        }
-        states[place] = state
+        writes[place]? += its.map { DisplacedWrite(cell: $0.cell, write: $0.write) }
       }
     }
   }
@@ -170,33 +233,5 @@ extension Replica {
       }
       for place in places { if let state = try state(of: place) { try show(state, of: place) } }
     }
-  }
-
-  // MARK: A cutoff inside the base
-
-  /// Lets go of a replica's changesets after its limit that came by snapshot: their contents are not here, and those
-  /// who have them bring them if they should count again. A fresh snapshot brings the headers that others' changesets
-  /// name.
-  func forget(_ entry: ReplicaTable.Entry) throws {
-    let limit = max(entry.fork, admission.limits[entry.id] ?? .max)
-    try connection.run(
-      "DELETE FROM sync_changeset WHERE replica = ? AND seq > ?", .integer(entry.number),
-      .integer(Int64(clamping: limit)))
-    log.forget(from: log.nextPosition)
-    try replicas.update(entry.id, on: connection) { entry in
-      entry.received = limit
-      entry.applied = limit
-      entry.base = limit
-    }
-    incarnation = .random(from: &random)
-    try facts.set(.incarnation, .bytes(incarnation.bytes))
-    try facts.set(.needsSnapshot, .integer(1))
-  }
-
-  /// Whether the changeset follows on one of which nothing is known here before a snapshot brings it.
-  func isBeyondForgotten(_ name: ChangesetName, _ entry: ReplicaTable.Entry) throws -> Bool {
-    guard entry.received > 0, entry.received == entry.base, name.sequence > entry.received else { return false }
-    let last = ChangesetName(replica: entry.id, sequence: entry.received)
-    return try log.header(of: last, replicas: replicas) == nil
   }
 }

@@ -46,6 +46,8 @@ package final class Replica {
   var changesInChangeset = 0
   /// Whether a replica turned out to have branches, in the transaction at hand.
   var hasForked = false
+  /// The replicas of which the present transaction found new branches, by the ids in the bytes of their changesets.
+  var forkedRoots: Set<ReplicaID> = []
   /// Whether a changeset came, in the transaction at hand, that may be the last one that counts of its author.
   var hasReachedLast = false
   package internal(set) var forkCount = 0
@@ -237,7 +239,7 @@ package final class Replica {
     duplicates = before.duplicates
     held = before.held
     tallies = before.tallies
-    hasForked = false
+    (hasForked, forkedRoots) = (false, [])
     hasReachedLast = false
     grafts = [:]
     digestCache = nil

@@ -160,7 +160,7 @@ extension ReplicaTable {
       let name = ChangesetName(replica: entry.id, sequence: dependency.sequence)
       // One that is counted and not known one by one any more is taken by its name.
       guard let header = try log.header(of: name, replicas: self) else { return name }
-      if header.hash.prefix == dependency.hashPrefix { return name }
+      if header.hash.prefix == dependency.hashPrefix || dependency.hashPrefix == 0 { return name }
     }
     // Where nothing has branches and the name is known, there is nothing else to look at.
     guard entry == nil || !forked.isEmpty else { return nil }

@@ -7,7 +7,10 @@ struct SnapshotHeader: Hashable {
     var origin: ReplicaOrigin
     /// The membership heads of its first changeset.
     var begun: [EntryHash]
+    /// The last one that is told of.
     var last: ChangesetHeader
+    /// Up to which seq the records hold them; what the later ones wrote is told as set aside.
+    var applied: UInt64
     /// The replica id in the bytes of its changesets: another one than its name for a branch (D4).
     var root: ReplicaID
     /// The headers just before the last one, as many as are known without a gap, ascending.
@@ -99,6 +102,7 @@ enum SnapshotEncoding {
         writer.identifier(replica.origin.nonce)
         writer.heads(replica.begun)
         write(replica.last, to: &writer)
+        writer.varint(replica.applied)
         writer.identifier(replica.root)
         writer.list(replica.recent) { writer, header in write(header, to: &writer) }
         writer.byte(replica.branch == nil ? 0 : 1)
@@ -169,7 +173,9 @@ enum SnapshotEncoding {
       let origin = ReplicaOrigin(device: try reader.identifier256(), nonce: try reader.identifier128())
       let begun = try reader.heads()
       var replica = SnapshotHeader.Replica(
-        origin: origin, begun: begun, last: try changesetHeader(from: &reader), root: try reader.identifier128())
+        origin: origin, begun: begun, last: try changesetHeader(from: &reader), applied: try reader.varint(),
+        root: try reader.identifier128())
+      guard replica.applied <= replica.last.name.sequence else { throw .malformed("more is applied than there is") }
       for _ in 0..<(try reader.count(limit: Limits.recentHeaders)) {
         replica.recent.append(try changesetHeader(from: &reader))
       }

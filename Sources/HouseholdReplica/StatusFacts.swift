@@ -157,8 +157,10 @@ package struct StatusFacts: Sendable {
     for entry in replicas.sorted {
       let count =
         try connection.integer(
-          "SELECT count(*) FROM sync_changeset WHERE replica = ? AND state >= 3 AND state = 3", .integer(entry.number))
-        ?? 0
+          """
+          SELECT count(*) FROM sync_changeset WHERE replica = ? AND state >= 3 AND state = 3
+            AND (body IS NOT NULL OR position IN (SELECT writer FROM sync_displaced WHERE writer = displacer))
+          """, .integer(entry.number)) ?? 0
       if entry.device != identity.device {
         rejectedOthers += count
       } else if membership.admits(entry.device) {

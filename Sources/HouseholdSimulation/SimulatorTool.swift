@@ -5,13 +5,13 @@ import Glibc
 package enum SimulatorTool {
   private static let usage = """
     usage: household-simulator [--seeds N] [--seed S] [--steps N] [--devices N] [--check-every N]
-                                [--trace] [--losing-rights] [--fixed-schema]
+                                [--trace] [--lasting-rights] [--one-owner] [--fixed-schema]
            household-simulator scenario FILE...
 
     Plays N households of random events, from seed S on (default: 200 seeds from 1, 100 steps, 3 devices), or scenario
     files of the format household-sync-scenario/1. The rules are checked after every 10 steps; with --check-every N after
-    every N, which is quicker for long runs. With --losing-rights members are also removed, made read-only, and
-    leave: some seeds do not survive that yet. With --fixed-schema no types and fields are added.
+    every N, which is quicker for long runs. With --lasting-rights nobody is removed, made read-only, or leaves; with
+    --one-owner nobody but the first device acts on the membership; with --fixed-schema no types and fields are added.
     A seed that fails is played again with --seed S --seeds 1 --trace.
     """
 
@@ -29,8 +29,11 @@ package enum SimulatorTool {
         case "--trace":
           showsTrace = true
           continue
-        case "--losing-rights":
-          size.losesRights = true
+        case "--lasting-rights":
+          size.losesRights = false
+          continue
+        case "--one-owner":
+          size.hasSeveralOwners = false
           continue
         case "--fixed-schema":
           size.growsSchema = false

@@ -229,7 +229,7 @@ struct OutgoingStream {
     state = .snapshot(serving)
     if page.isLast {
       store.closeSnapshot(serving.id)
-      sent.merge(serving.applied)
+      sent.merge(serving.held)
       begin(at: serving.token.position(in: store.incarnation) ?? .start, in: store.incarnation)
     }
   }
@@ -266,7 +266,8 @@ struct SnapshotServing: Hashable {
   var cursor: [UInt8]
   /// Where the log goes on afterwards.
   var token: ChangeToken
-  var applied: VersionVector
+  /// What the peer has once it has all pages.
+  var held: VersionVector
   /// Whether no page went out in this session.
   var isFirst = true
 }

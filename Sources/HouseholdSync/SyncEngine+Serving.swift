@@ -60,7 +60,7 @@ extension SyncEngine {
       if case .resume(_, let reached) = subscription.snapshot, offer.resumes { cursor = reached }
       let token = ChangeToken(incarnation: moment.store.incarnation, position: offer.position)
       sessions[link]?.outgoing.state = .snapshot(
-        SnapshotServing(id: offer.id, cursor: cursor, token: token, applied: offer.applied))
+        SnapshotServing(id: offer.id, cursor: cursor, token: token, held: offer.held))
     } else if isCovered {
       var position = session.forks.isEmpty ? subscription.token?.position(in: moment.store.incarnation) : nil
       // A position that this log has not reached is one of a log that was put back to an older state.

@@ -37,8 +37,6 @@ package final class SyncEngine {
   package var wantsCertificate = false
   /// When a device was last given a certificate.
   var certificatesGiven: [DeviceID: Tick] = [:]
-  /// Whether the store needed a snapshot when it was last looked at.
-  private var neededSnapshot: Bool?
   private var saidRemoved = false
   private var isShutDown = false
   private var pingNumber: UInt64 = 0
@@ -150,7 +148,6 @@ package final class SyncEngine {
       if logChanged || membershipChanged { try spreadMembership(moment) }
       if membershipChanged { presenceIsDue = true }
       membershipChanged = false
-      if logChanged { try lookForLostBase(moment) }
       try askForShareKey(moment)
       try askForCertificate(moment)
     } catch {
@@ -182,14 +179,6 @@ package final class SyncEngine {
       sessions[link]?.toldWithheld = withheld
       send(.withheld(withheld), on: link)
     }
-  }
-
-  /// A cutoff that reaches into what came by snapshot makes the store ask for another one.
-  private func lookForLostBase(_ moment: Moment) throws {
-    let needs = try moment.store.needsSnapshot
-    defer { neededSnapshot = needs }
-    guard needs, neededSnapshot == false else { return }
-    for link in links where sessions[link]?.incoming.state == .live { sessions[link]?.incoming.state = .due }
   }
 
   /// Reports each session that has just come to have everything both ways.

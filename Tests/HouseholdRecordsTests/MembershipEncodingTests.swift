@@ -44,7 +44,7 @@ private let samples: [(name: String, statement: MembershipEntry.Statement)] = [
   (
     "dormancy",
     .dormancy(
-      MembershipEntry.Dormancy(device: device(0xD1), isDormant: true, confirmed: VersionVector([replica(0xEE): 300])))
+      MembershipEntry.Dormancy(device: device(0xD1), isDormant: true, confirmed: cutoffs.through))
   ),
   (
     "fold",
@@ -93,7 +93,7 @@ private let golden: [String: String] = [
     + "d1d1d1d1d1d1d101eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee020102030405060708",
   "dormancy":
     "08d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d10101eeeeeeeeeeeeeeeeeeee"
-    + "eeeeeeeeeeeeac02",
+    + "eeeeeeeeeeee020102030405060708",
   "fold":
     "09eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee07666666666666666666666666666666666666666666666666666666"
     + "6666666666",

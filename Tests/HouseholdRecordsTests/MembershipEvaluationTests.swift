@@ -223,7 +223,7 @@ struct MembershipEvaluationTests {
     let bo = home.admit("Bo", on: "bo", by: "ann", after: [home.begin()])
     func dormancy(_ isDormant: Bool) -> MembershipEntry.Statement {
       .dormancy(
-        MembershipEntry.Dormancy(device: home.device("bo"), isDormant: isDormant, confirmed: VersionVector()))
+        MembershipEntry.Dormancy(device: home.device("bo"), isDormant: isDormant, confirmed: Dependencies()))
     }
     let (sleep, wake) = (dormancy(true), dormancy(false))
     let asleep = home.write("ann", after: [bo], sleep)

@@ -107,7 +107,10 @@ struct WriteRightsTests {
       let cy = home.admit("Cy", on: "cy", as: .owner, by: "ann", after: [bo])
       let asleep = home.write(
         "ann", after: [cy],
-        .dormancy(.init(device: home.device("cy"), isDormant: true, confirmed: VersionVector([replica: 7]))))
+        .dormancy(
+          .init(
+            device: home.device("cy"), isDormant: true,
+            confirmed: Dependencies([Dependency(replica: replica, sequence: 7, hashPrefix: 1)]))))
       _ = home.write("cy", after: [knows ? asleep : cy], removal(home, "Bo", device: "bo", through: 5))
 
       let cutoff = try rights(home).cutoff(of: replica, device: home.device("bo"), begunAt: [bo])

@@ -60,8 +60,6 @@ struct DisplacedTests {
     try home.tell("di", from: "ann")
 
     #expect(try note("di") == "x", "nobody was asked for it")
-    try home.pull(home["di"], from: home["ann"])
-    try home.adoptSnapshot("di", from: "ann")
     try home.settle("ann", "bo", "di")
     #expect(try note("di") == "x")
     #expect(try home.firstDifference("ann", "bo", "di") == nil)

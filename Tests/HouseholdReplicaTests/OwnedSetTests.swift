@@ -121,6 +121,29 @@ struct OwnedSetTests {
     }
   }
 
+  @Test func `who rejects the deletion of two transactions that hold one split brings both back`() throws {
+    for number in 0..<20 { try a.put("transaction", "more\(number)", [("note", .text("more"))]) }
+    try home.sync("alex", "sam")
+    b.now = b.now.advanced(byMilliseconds: 5000)
+    try b.access.execute("UPDATE split SET amount_minor = -111 WHERE id = 's1'")
+    try b.access.execute("UPDATE sync_outbox SET at = at + 5000")
+    try a.access.execute("UPDATE split SET parent = 't2' WHERE id = 's2'")
+    try home.sync("alex", "sam")
+    try b.access.execute("DELETE FROM \"transaction\"")
+    try home.pull(a, from: b)
+    let held = try #require(try a.replica.heldChangesets().first)
+
+    try a.replica.decide(held.name, approving: false, now: a.now)
+    try a.seal()
+    try home.sync("alex", "sam")
+
+    for device in [a, b] {
+      #expect(try device.access.count(device.type("transaction")) == 22, "\(device.name)")
+      #expect(try splits(device).keys.sorted() == ["s1", "s2", "s9"], "\(device.name)")
+    }
+    #expect(try home.difference("alex", "sam") == nil)
+  }
+
   @Test func `a split that two sets hold needs no attention once a person moved it to one`() throws {
     b.now = b.now.advanced(byMilliseconds: 5000)
     try b.access.execute("UPDATE split SET amount_minor = -111 WHERE id = 's1'")

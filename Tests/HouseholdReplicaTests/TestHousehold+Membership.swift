@@ -39,11 +39,14 @@ extension TestHousehold {
     _ = try self[to].replica.addMembership(self[from].replica.membershipEntries(except: []))
   }
 
-  /// Everything goes from one to another, entries first, as on a link.
+  /// Everything goes from one to another, entries first, as on a link: by snapshot what the log does not hold.
   @discardableResult
   func pull(_ to: String, from: String) throws -> Reception {
     try self[from].seal()
     try tell(to, from: from)
+    if try !self[to].replica.vectors().received.covers(self[from].replica.vectors().base) {
+      try adoptSnapshot(to, from: from)
+    }
     return try pull(self[to], from: self[from])
   }
 

@@ -17,6 +17,7 @@ struct RandomHouseholdTests {
   @Test(arguments: [84, 170, 353, 1047, 1106] as [UInt64])
   func `a seed that once found a fault holds, where the schema stays as it is`(seed: UInt64) throws {
     var size = RandomHousehold.Size()
+    (size.losesRights, size.hasSeveralOwners) = (false, false)
     (size.growsSchema, size.sealsInSmallParts) = (false, false)
     let outcome = try RandomHousehold.run(seed: seed, size: size)
     #expect(outcome.failure == nil, "seed \(seed): \(outcome.failure ?? "")")
@@ -25,21 +26,23 @@ struct RandomHouseholdTests {
   @Test(arguments: [24, 46, 5067] as [UInt64])
   func `a seed that once found a fault where the schema grows holds`(seed: UInt64) throws {
     var size = RandomHousehold.Size()
-    size.sealsInSmallParts = false
+    (size.losesRights, size.hasSeveralOwners, size.sealsInSmallParts) = (false, false, false)
     let outcome = try RandomHousehold.run(seed: seed, size: size)
     #expect(outcome.failure == nil, "seed \(seed): \(outcome.failure ?? "")")
   }
 
   @Test(arguments: [1, 5, 22, 35, 207, 10033, 21016, 60275] as [UInt64])
   func `a seed that once found a fault where edits are sealed in parts holds`(seed: UInt64) throws {
-    let outcome = try RandomHousehold.run(seed: seed)
+    var size = RandomHousehold.Size()
+    (size.losesRights, size.hasSeveralOwners) = (false, false)
+    let outcome = try RandomHousehold.run(seed: seed, size: size)
     #expect(outcome.failure == nil, "seed \(seed): \(outcome.failure ?? "")")
   }
 
   @Test(arguments: [22, 45, 79, 87, 163] as [UInt64])
   func `what a removed member's edit displaced comes back in every order (F3, D3)`(seed: UInt64) throws {
     var size = RandomHousehold.Size()
-    size.losesRights = true
+    size.hasSeveralOwners = false
     let outcome = try RandomHousehold.run(seed: seed, size: size)
     #expect(outcome.failure == nil, "seed \(seed): \(outcome.failure ?? "")")
   }
@@ -47,13 +50,32 @@ struct RandomHouseholdTests {
   @Test(arguments: [186, 224, 226, 308, 358] as [UInt64])
   func `nothing waits for what does not count, on whatever branch it lies (D2, D5)`(seed: UInt64) throws {
     var size = RandomHousehold.Size()
-    size.losesRights = true
+    size.hasSeveralOwners = false
     let outcome = try RandomHousehold.run(seed: seed, size: size)
     #expect(outcome.failure == nil, "seed \(seed): \(outcome.failure ?? "")")
   }
 
+  @Test(arguments: [103, 234, 266, 286, 325, 444, 599, 1120] as [UInt64])
+  func `what a cutoff takes of a snapshot stays received, so that everyone comes to have the same (R3, D5)`(
+    seed: UInt64
+  )
+    throws
+  {
+    var size = RandomHousehold.Size()
+    size.hasSeveralOwners = false
+    let outcome = try RandomHousehold.run(seed: seed, size: size)
+    #expect(outcome.failure == nil, "seed \(seed): \(outcome.failure ?? "")")
+  }
+
+  @Test func `who had seen a branch that does not count has not seen as much of another (D4, D6)`() throws {
+    let outcome = try RandomHousehold.run(seed: 5022, size: .init(devices: 4, steps: 200))
+    #expect(outcome.failure == nil, "\(outcome.failure ?? "")")
+  }
+
   @Test func `a branch that peers hold in their base only comes by snapshot, though its name is covered (D4)`() throws {
-    let outcome = try RandomHousehold.run(seed: 20593)
+    var size = RandomHousehold.Size()
+    (size.losesRights, size.hasSeveralOwners) = (false, false)
+    let outcome = try RandomHousehold.run(seed: 20593, size: size)
     #expect(outcome.failure == nil, "\(outcome.failure ?? "")")
   }
 

@@ -224,7 +224,7 @@ final class MemoryStore: RecordStore {
     if needsSnapshot { return nil }
     openSnapshots += 1
     let named: SnapshotID = testHash(snapshotContent.flatMap { $0.1.bytes })
-    return SnapshotOffer(id: named, position: try logEnd(), applied: vector, resumes: id == named)
+    return SnapshotOffer(id: named, position: try logEnd(), applied: vector, held: vector, resumes: id == named)
   }
 
   func withheld() throws -> [Withheld] { kept }

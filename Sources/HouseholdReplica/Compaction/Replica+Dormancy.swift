@@ -41,7 +41,7 @@ extension Replica {
   /// Writes down that a device sleeps, and what it had confirmed; only an owner's device may.
   package func declareDormant(_ device: DeviceID, now: Instant) throws {
     let confirmed = try Confirmations(replicas: replicas, log: log).confirmed(by: device) ?? VersionVector()
-    _ = try state(.dormancy(.init(device: device, isDormant: true, confirmed: confirmed)), at: now)
+    _ = try state(.dormancy(.init(device: device, isDormant: true, confirmed: hashed(confirmed))), at: now)
   }
 
   /// Writes down that this device is awake, if the others take it for asleep; returns whether it did.
@@ -50,8 +50,11 @@ extension Replica {
       membershipState.devices[identity.device]?.state == .dormant
     else { return false }
     lastNow = now
-    let applied = replicas.vectors.applied
+    let applied = try hashed(replicas.vectors.applied)
     _ = try state(.dormancy(.init(device: identity.device, isDormant: false, confirmed: applied)), at: now)
     return true
   }
+
+  /// A vector with the hash of each changeset in it, as names may change (decision 0009).
+  private func hashed(_ vector: VersionVector) throws -> Dependencies { Dependencies(try dependencies(on: vector)) }
 }

@@ -6,6 +6,8 @@ internal import HouseholdRecords
 /// The load-bearing detail: who has confirmed a write can name no cutoff below it any more. Until then the values must be
 /// somewhere, and the log is not the place: whoever began with a snapshot has none, and compaction empties it. So they
 /// are in a table, whoever wrote them and however they came, and snapshots carry them.
+///
+/// A write that does not count and is not in the log is there too, as its own displacer: it is set aside.
 extension Replica {
   /// Whether any device but this one could still say that a write does not count.
   private var hasOthers: Bool {
@@ -71,11 +73,15 @@ extension Replica {
     try statement.run()
   }
 
-  /// The displaced writes of a record in the order in which their changesets came; they are kept no longer.
+  /// The displaced writes of a record in the order in which their changesets came; they are kept no longer. What is set
+  /// aside stays.
   func takeDisplaced(of place: RecordPlace) throws -> [DisplacedWrite] {
     let table = registry[place.type]
     let statement = try connection.statement(
-      "SELECT cell, writer, life, content FROM sync_displaced WHERE type = ? AND id = ? ORDER BY writer, life")
+      """
+      SELECT cell, writer, life, content FROM sync_displaced WHERE type = ? AND id = ? AND writer <> displacer
+      ORDER BY writer, life
+      """)
     try statement.bind([.integer(place.type), .text(place.id)])
     var list: [DisplacedWrite] = []
     do {
@@ -95,7 +101,8 @@ extension Replica {
     }
     guard !list.isEmpty else { return [] }
     try connection.run(
-      "DELETE FROM sync_displaced WHERE type = ? AND id = ?", .integer(place.type), .text(place.id))
+      "DELETE FROM sync_displaced WHERE type = ? AND id = ? AND writer <> displacer", .integer(place.type),
+      .text(place.id))
     return list
   }
 
@@ -121,7 +128,7 @@ extension Replica {
 
   /// - Parameter confirmed: what each active device but this one has confirmed.
   func forgetDisplaced(confirmed: [VersionVector]) throws {
-    let statement = try connection.statement("SELECT DISTINCT displacer FROM sync_displaced")
+    let statement = try connection.statement("SELECT DISTINCT displacer FROM sync_displaced WHERE writer <> displacer")
     var displacers: [Int64] = []
     do {
       defer { statement.reset() }
@@ -134,6 +141,7 @@ extension Replica {
     if done.isEmpty { return }
     let positions = "[" + done.map(String.init).joined(separator: ",") + "]"
     try connection.run(
-      "DELETE FROM sync_displaced WHERE displacer IN (SELECT value FROM json_each(?))", .text(positions))
+      "DELETE FROM sync_displaced WHERE writer <> displacer AND displacer IN (SELECT value FROM json_each(?))",
+      .text(positions))
   }
 }

@@ -119,7 +119,7 @@ struct AdmissionTruth {
   private func firstMissing(_ hash: ChangesetHash, in set: Set<ChangesetHash>) -> String? {
     for dependency in archive.known[hash]?.dependencies.sorted ?? [] {
       guard
-        let end = archive.resolve(dependency).flatMap({ ends[$0] ?? (set.contains(hash) ? endOfForgotten($0) : nil) })
+        let end = archive.resolve(dependency).flatMap({ ends[$0] ?? (set.contains(hash) ? endOfAbsent($0) : nil) })
       else {
         return "\(dependency.replica):\(dependency.sequence), which is not here,"
       }
@@ -128,9 +128,8 @@ struct AdmissionTruth {
     return nil
   }
 
-  /// The same of a changeset that came by snapshot and was let go of because it does not count: what was applied after
-  /// it stays applied.
-  private func endOfForgotten(_ hash: ChangesetHash) -> ChangesetHash? {
+  /// The same of a changeset that is not here and does not count: it may come later, and nothing waits for it.
+  private func endOfAbsent(_ hash: ChangesetHash) -> ChangesetHash? {
     guard let known = archive.known[hash], let device = known.device else { return ends[hash] }
     let name = known.changeset.name
     let path = archive.closure(of: [hash])
@@ -139,6 +138,6 @@ struct AdmissionTruth {
         .compactMap { archive.known[$0]?.changeset.name.sequence }.max() ?? 0
     }
     guard let cutoff, name.sequence > cutoff else { return nil }
-    return ends[known.changeset.previous] ?? endOfForgotten(known.changeset.previous)
+    return ends[known.changeset.previous] ?? endOfAbsent(known.changeset.previous)
   }
 }

@@ -4,48 +4,55 @@ import HouseholdSync
 
 /// What an owner does to others, who leaves, and what is held: all of it signed entries or decisions.
 ///
-/// The owner is the first device; what two owners do to each other is the matter of the tests of the membership log.
+/// The first device is an owner's and stays; other owners act beside it and against each other.
 extension RandomHousehold {
-  private var owner: SimulatedDevice { world.devices[0] }
-
-  /// Lets the owner change somebody's role, remove somebody or add to the schema, or lets somebody leave.
+  /// Lets an owner change somebody's role, remove somebody or add to the schema, or lets somebody leave.
   func actOnMembership() throws -> String {
+    let first = world.devices[0]
+    let owners = world.devices.filter { $0.belongs && $0.replica.membershipNow.isOwner($0.device) }
+    let owner = size.hasSeveralOwners && owners.count > 1 ? random.pick(owners) : first
     let others = world.devices.filter {
-      $0.member != owner.member && owner.replica.membershipNow.admits($0.device)
+      $0.member != owner.member && $0.member != first.member
+        && owner.replica.membershipNow.admits($0.device)
     }
     switch random.below(6) {
-    case 0 where size.losesRights && others.count > 1: return try remove(random.pick(others))
+    case 0 where size.losesRights && others.count > 1: return try remove(random.pick(others), by: owner)
     case 1 where size.losesRights && others.count > 1: return try leave(random.pick(others))
-    case 2 where size.losesRights && !others.isEmpty: return try changeRole(of: random.pick(others))
-    case 3... where size.growsSchema: return try growSchema()
+    case 2 where size.losesRights && !others.isEmpty: return try changeRole(of: random.pick(others), by: owner)
+    case 3... where size.growsSchema: return try growSchema(by: owner)
     default: return "nothing"
     }
   }
 
-  private func remove(_ device: SimulatedDevice) throws -> String {
-    try state("\(owner.name) removes \(device.name)") {
+  private func remove(_ device: SimulatedDevice, by owner: SimulatedDevice) throws -> String {
+    try state(by: owner, "\(owner.name) removes \(device.name)") {
       .removal(
-        .init(subject: .member(device.member), reason: .removed, cutoffs: try self.cutoffs(of: device.member)))
+        .init(
+          subject: .member(device.member), reason: .removed, cutoffs: try self.cutoffs(of: device.member, by: owner)))
     }
   }
 
-  private func changeRole(of device: SimulatedDevice) throws -> String {
+  private func changeRole(of device: SimulatedDevice, by owner: SimulatedDevice) throws -> String {
     let isReadOnly = owner.replica.membershipNow.members[device.member]?.role == .readOnly
-    return try state("\(owner.name) makes \(device.name) \(isReadOnly ? "a member" : "read-only")") {
+    let role: Role = isReadOnly ? .member : size.hasSeveralOwners && random.oneIn(3) ? .owner : .readOnly
+    return try state(
+      by: owner,
+      "\(owner.name) makes \(device.name) \(role == .owner ? "an owner" : role == .member ? "a member" : "read-only")"
+    ) {
       .role(
         .init(
-          member: device.member, role: isReadOnly ? .member : .readOnly,
-          cutoffs: isReadOnly ? [] : try self.cutoffs(of: device.member)))
+          member: device.member, role: role,
+          cutoffs: role == .readOnly ? try self.cutoffs(of: device.member, by: owner) : []))
     }
   }
 
-  private func cutoffs(of member: MemberID) throws -> [MembershipEntry.Cutoffs] {
+  private func cutoffs(of member: MemberID, by owner: SimulatedDevice) throws -> [MembershipEntry.Cutoffs] {
     let devices = owner.replica.membershipNow.devices.values.filter { $0.member == member }.map(\.id).sorted()
     return try devices.map { try owner.replica.cutoffs(of: $0) }
   }
 
   /// A type that was not there, and a field of one that was.
-  private func growSchema() throws -> String {
+  private func growSchema(by owner: SimulatedDevice) throws -> String {
     var wanted = owner.replica.membershipNow.schema
     let type = random.below(wanted.types.count)
     let field = "added\(random.below(3))"
@@ -59,11 +66,14 @@ extension RandomHousehold {
     if !missing.isEmpty && random.oneIn(2) { wanted.types.append(random.pick(missing)) }
     let grown = owner.replica.membershipNow.schema.extended(by: wanted)
     if grown == owner.replica.membershipNow.schema { return "nothing" }
-    return try state("\(owner.name) adds \(field) (\(kind)) to \(wanted.types[type].name)") { .schema(grown) }
+    return try state(by: owner, "\(owner.name) adds \(field) (\(kind)) to \(wanted.types[type].name)") {
+      .schema(grown)
+    }
   }
 
-  private func state(_ line: String, _ statement: () throws -> MembershipEntry.Statement) throws -> String {
-    let owner = owner
+  private func state(
+    by owner: SimulatedDevice, _ line: String, _ statement: () throws -> MembershipEntry.Statement
+  ) throws -> String {
     let stated = try world.survive(owner) { try owner.replica.state(statement(), at: world.wall(owner)) }
     if stated == nil { return "\(owner.name) could not say so: \(line)" }
     world.handle(owner, .membershipChanged)

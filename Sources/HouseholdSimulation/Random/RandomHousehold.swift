@@ -25,10 +25,9 @@ package final class RandomHousehold {
     package var checkEvery: Int
 
     /// Whether members are removed, made read-only and leave.
-    ///
-    /// Not by default: whoever depends on a changeset that does not count waits for ever where nothing says whose replica
-    /// it is of (seeds 103, 266, 325).
-    package var losesRights = false
+    package var losesRights = true
+    /// Whether members are made owners, and copies of an owner's device act on their own.
+    package var hasSeveralOwners = true
     /// Whether the owner adds types and fields.
     package var growsSchema = true
     /// Whether two of three devices seal one edit in one go, or three, as a real one does with 20,000.
