@@ -97,6 +97,7 @@ package final class Replica {
       PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -8000;
       PRAGMA journal_size_limit = 67108864
       """)
+    connection.tidyLogByHand()
     try connection.setTriggers(false)
     for migration in EngineTables.migrations.dropFirst(Int(version)) {
       try connection.transaction { try connection.execute(migration) }
@@ -162,6 +163,20 @@ package final class Replica {
   /// Forgets what was read of the file: a page that was damaged when it was read may be whole by now.
   package func readAnew() { connection.releaseMemory() }
 
+  /// How often something was committed here.
+  package var commits: Int { connection.commits }
+
+  /// Moves what the write-ahead log holds to its place in the file, if there is enough of it.
+  ///
+  /// - Parameter isQuiet: whether nobody waits: then little is enough.
+  package func tidyLog(isQuiet: Bool) throws {
+    guard directAdoption == nil, connection.logPages >= (isQuiet ? Self.quietLogPages : Self.busyLogPages) else { return }
+    try connection.tidyLog()
+  }
+
+  /// From how many pages of the log on it is tidied: another program's commit would do it at 1,000.
+  private static let (quietLogPages, busyLogPages) = (32, 500)
+
   /// Whether the file is where it was opened.
   package var isInPlace: Bool { !connection.hasMoved }
 
@@ -192,7 +207,9 @@ package final class Replica {
   /// what no file holds, and peers would be told.
   ///
   /// Nothing is written into a file that is not in its place any more: it would be acknowledged, and nobody would find it.
-  func write<Result>(_ body: () throws -> Result) throws -> Result {
+  ///
+  /// - Parameter durably: whether it is on the disk when this returns; if not, it is with the next one that is.
+  func write<Result>(durably: Bool = true, _ body: () throws -> Result) throws -> Result {
     guard isInPlace else {
       let fault = ReplicaError(.replicaMissing, "The replica's file was moved away, deleted or replaced.")
       lastFault = fault
@@ -201,7 +218,7 @@ package final class Replica {
     try setDirectAdoptionAside()
     let before = remembered
     do {
-      return try connection.transaction(body)
+      return try durably ? connection.transaction(body) : connection.transactionInPassing(body)
     } catch {
       if let fault = error as? ReplicaError { lastFault = fault }
       putBack(before)
