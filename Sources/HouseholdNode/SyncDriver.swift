@@ -22,6 +22,14 @@ final class SyncDriver: @unchecked Sendable {
   private var pacing = SealPacing()
   private var isSealDue = false
   private var isStopped = false
+  /// Counts events, so that a pause between them is noticed.
+  private var eventCount: UInt64 = 0
+  private var isTidyDue = false
+  /// How long nothing must have happened before the log is tidied, in milliseconds.
+  private static let tidyPause: Int64 = 50
+  /// How many pages of the log are worth it after a second of quiet, after a pause, and in any case: another program's
+  /// commit would tidy it at 1,000.
+  private static let (quietPages, pausePages, busyPages) = (32, 200, 500)
   /// How long nothing was sealed or received, in ticks.
   private var quietSeconds = 0
   /// After how long a pause the digest is computed: it reads every record.
@@ -162,7 +170,7 @@ final class SyncDriver: @unchecked Sendable {
   func tick() {
     replica.lastNow = SystemClock.now
     rememberSyncs()
-    tidyLog()
+    tidyLog(from: quietSeconds > 0 ? Self.quietPages : Self.busyPages)
     handle(.tick)
     quietSeconds += 1
     guard quietSeconds == Self.digestAfterSeconds else { return }
@@ -177,7 +185,10 @@ final class SyncDriver: @unchecked Sendable {
       switch try replica.refreshDigest(rows: Self.digestSliceRows) {
       case .sealed: handle(.localChanges)
       case .more: _ = loop.schedule(afterMilliseconds: 1) { [self] in computeDigest() }
-      case .over: handle(.digestComputed)
+      case .over:
+        handle(.digestComputed)
+        // All records have gone through the cache, and most nodes are idle now.
+        replica.releaseMemory()
       }
     } catch {
       storeFailed(error)
@@ -197,6 +208,7 @@ final class SyncDriver: @unchecked Sendable {
       storeFailed(error)
     }
     for effect in effects { obey(effect) }
+    if event != .tick { tidySoon() }
   }
 
   private func obey(_ effect: Effect) {
@@ -346,12 +358,25 @@ final class SyncDriver: @unchecked Sendable {
 
   /// Puts what the write-ahead log holds into its place while nothing is going on: the commit of some edit would have to
   /// do it otherwise, on its way to the partner.
-  private func tidyLog() {
-    guard storeError == nil else { return }
+  private func tidyLog(from pages: Int) {
+    guard storeError == nil, replica.logPages >= pages else { return }
     do {
-      try replica.tidyLog(isQuiet: quietSeconds > 0)
+      try replica.tidyLog()
     } catch {
       storeFailed(error)
+    }
+  }
+
+  /// Tidies the log after a moment in which nothing happened.
+  private func tidySoon() {
+    eventCount += 1
+    guard !isTidyDue, replica.logPages >= Self.pausePages else { return }
+    isTidyDue = true
+    let count = eventCount
+    _ = loop.schedule(afterMilliseconds: Self.tidyPause) { [self] in
+      isTidyDue = false
+      guard !isStopped else { return }
+      if count == eventCount { tidyLog(from: Self.pausePages) } else { tidySoon() }
     }
   }
 

@@ -222,8 +222,9 @@ internal import HouseholdRecords
 
   /// Moves the pages of the log to their places, as far as no reader needs them where they are.
   func tidyLog() throws {
-    let code = unsafe sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
-    unsafe logLength?.pointee = 0
+    var (pages, moved): (Int32, Int32) = (0, 0)
+    let code = unsafe sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, &pages, &moved)
+    unsafe logLength?.pointee = max(0, pages - moved)
     // Somebody else is at it.
     if code == SQLITE_BUSY { return }
     guard code == SQLITE_OK else { throw unsafe Self.error(code, on: handle, doing: "tidy the log") }

@@ -3,8 +3,8 @@ package import HouseholdRecords
 /// One device's SQLite file of records: captures local edits, seals them, stores what peers send, and merges.
 ///
 /// All of it runs on its owner's thread, and each call that writes is one transaction that is durable when it returns
-/// (WAL with `synchronous=FULL`). What it keeps in memory is only what the file says; after a failed transaction it is
-/// what it was before.
+/// (WAL with `synchronous=FULL`), but for what is remembered of a peer that would say it again. What it keeps in memory is
+/// only what the file says; after a failed transaction it is what it was before.
 package final class Replica {
   let connection: Connection
   let facts: Facts
@@ -160,22 +160,20 @@ package final class Replica {
     lastFault.flatMap { $0.description == text ? $0 : nil } ?? ReplicaError(.other, text)
   }
 
+  /// Gives the memory back that holds what was read of the file.
+  package func releaseMemory() { connection.releaseMemory() }
+
   /// Forgets what was read of the file: a page that was damaged when it was read may be whole by now.
   package func readAnew() { connection.releaseMemory() }
 
   /// How often something was committed here.
   package var commits: Int { connection.commits }
 
-  /// Moves what the write-ahead log holds to its place in the file, if there is enough of it.
-  ///
-  /// - Parameter isQuiet: whether nobody waits: then little is enough.
-  package func tidyLog(isQuiet: Bool) throws {
-    guard directAdoption == nil, connection.logPages >= (isQuiet ? Self.quietLogPages : Self.busyLogPages) else { return }
-    try connection.tidyLog()
-  }
+  /// How many pages the write-ahead log holds, as far as is known here.
+  package var logPages: Int { directAdoption == nil ? connection.logPages : 0 }
 
-  /// From how many pages of the log on it is tidied: another program's commit would do it at 1,000.
-  private static let (quietLogPages, busyLogPages) = (32, 500)
+  /// Moves what the write-ahead log holds to its place in the file.
+  package func tidyLog() throws { try connection.tidyLog() }
 
   /// Whether the file is where it was opened.
   package var isInPlace: Bool { !connection.hasMoved }
