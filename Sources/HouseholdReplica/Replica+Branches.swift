@@ -175,6 +175,9 @@ extension Replica {
     try replicas.resolve(dependency, in: log)
   }
 
+  /// Whether the changeset is here, whatever it is called.
+  package func has(_ changeset: Dependency) throws -> Bool { try resolve(changeset) != nil }
+
   /// Whether the first changeset is the second or one of its predecessors, also across a fork.
   func isOnPath(_ earlier: ChangesetName, to later: ChangesetName) -> Bool {
     var branch = replicas[later.replica]

@@ -57,9 +57,11 @@ final class PageHeaders: WriterNames {
 extension Replica {
   package func openSnapshot(resuming id: SnapshotID?) throws -> SnapshotOffer? {
     if try needsSnapshot { return nil }
-    if let id, servedSnapshots[id] != nil {
-      servedSnapshots[id]?.uses += 1
-      return servedSnapshots[id]?.offer
+    if let id, var open = servedSnapshots[id] {
+      open.uses += 1
+      servedSnapshots[id] = open
+      open.offer.resumes = true
+      return open.offer
     }
     try forgetDisplaced()
     let reader = try Connection(path: path, mode: .readOnly)
@@ -73,7 +75,7 @@ extension Replica {
         UNION ALL SELECT min(position) FROM sync_changeset INDEXED BY sync_changeset_rejected WHERE state >= 3)
       """)
     var offer = SnapshotOffer(
-      id: snapshotID(), position: LogPosition(rawValue: UInt64((waiting ?? log.nextPosition) - 1)),
+      id: try snapshotID(), position: LogPosition(rawValue: UInt64((waiting ?? log.nextPosition) - 1)),
       applied: replicas.vectors.applied, resumes: false)
     offer.resumes = offer.id == id
     if servedSnapshots[offer.id] != nil {
@@ -95,13 +97,17 @@ extension Replica {
     throw ReplicaError(.databaseLocked, "Another program writes without a pause; the snapshot has to wait.")
   }
 
-  /// Equal for equal contents, whoever serves them.
-  private func snapshotID() -> SnapshotID {
+  /// Equal for equal contents, whoever serves them: two copies of one device may have other changesets under one name.
+  private func snapshotID() throws -> SnapshotID {
     var writer = ByteWriter()
-    writer.text("household-snapshot/1")
+    writer.text("household-snapshot/2")
     writer.identifier(identity.household)
     writer.varint(membershipState.schema.version)
-    writer.vector(replicas.vectors.applied)
+    let applied = replicas.vectors.applied
+    writer.vector(applied)
+    for entry in applied.sorted {
+      writer.identifier(try hash(of: ChangesetName(replica: entry.replica, sequence: entry.sequence)) ?? .zero)
+    }
     writer.heads(membershipState.heads)
     return cryptography.hashed(writer.bytes)
   }

@@ -40,7 +40,10 @@ enum SchemaTables {
         CaptureTriggers.statements(for: type, number: number) + WriterChecks.statements(for: type)
         + OwnedSetChecks.statements(for: type, in: ownerships)
       try makeTable(type, triggers: triggers, on: connection)
-      for trigger in triggers { try connection.execute(trigger) }
+      // SQLite keeps the words of a trigger. One that is made anew costs every open connection its statements.
+      let made = try self.triggers(of: type.name, on: connection)
+      let isThere = triggers.allSatisfy { $0.hasPrefix("DROP TRIGGER") || made.contains($0) }
+      if !isThere { for trigger in triggers { try connection.execute(trigger) } }
     }
     connection.forgetStatements()
   }
@@ -68,6 +71,16 @@ enum SchemaTables {
     for field in type.fields where columns[field.name] != storage(of: field).rawValue {
       try connection.execute("ALTER TABLE \(table) ADD COLUMN \(quoted(field.name)) \(storage(of: field).rawValue)")
     }
+  }
+
+  /// The statements that made a table's triggers.
+  private static func triggers(of table: String, on connection: Connection) throws -> Set<String> {
+    let statement = try connection.statement("SELECT sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ?")
+    try statement.bind(1, table)
+    defer { statement.reset() }
+    var triggers: Set<String> = []
+    while try statement.step() { triggers.insert(statement.text(0)) }
+    return triggers
   }
 
   /// The columns of a table, each with the storage class that it was declared with; none if there is no such table.

@@ -24,7 +24,7 @@ package final class SimulatedDevice {
   /// How many edits it seals in one go; nil for as many as a real one.
   private let rowsSealedAtOnce: Int?
   /// What the device promised to keep, see ``noteWhatIsPromised()``.
-  private var promised: (unsealed: Int64, received: VersionVector) = (0, VersionVector())
+  private var promised = Promise()
 
   init(
     name: String, index: Int, member: MemberID, key: SimulatedKey, cryptography: SimulatedCryptography,
@@ -87,9 +87,12 @@ package final class SimulatedDevice {
     system = next
     generation += 1
     try open()
-    let (unsealed, received) = try whatIsKept()
-    if !received.covers(promised.received) { throw PromiseBroken("\(name) lost a changeset that it had stored (R2)") }
-    if received[replica.replica] == promised.received[replica.replica] && unsealed < promised.unsealed {
+    // By hash: what a changeset is called changes when a branch is heard of (D4).
+    if let lost = try promised.received.first(where: { try !replica.has($0) }) {
+      throw PromiseBroken("\(name) lost the changeset \(lost) that it had stored (R2)")
+    }
+    let kept = try whatIsKept()
+    if kept.sealed == promised.sealed && kept.unsealed < promised.unsealed {
       throw PromiseBroken("\(name) lost an edit that was committed (R2)")
     }
   }
@@ -127,8 +130,18 @@ package final class SimulatedDevice {
   /// Remembers what must be there after a death at any later moment: called whenever a call came back.
   func noteWhatIsPromised() throws { promised = try whatIsKept() }
 
-  private func whatIsKept() throws -> (unsealed: Int64, received: VersionVector) {
-    (try replica.unsealedCount(), try replica.vectors().received)
+  private func whatIsKept() throws -> Promise {
+    Promise(
+      unsealed: try replica.unsealedCount(), received: try replica.receivedDependencies(),
+      sealed: ChangesetName(replica: replica.replica, sequence: try replica.vectors().received[replica.replica]))
+  }
+
+  /// What a device has, and may not lose by dying.
+  private struct Promise {
+    var unsealed: Int64 = 0
+    var received: [Dependency] = []
+    /// Its own last changeset.
+    var sealed: ChangesetName?
   }
 
   /// Writes as any program would, in one transaction, at this device's simulated time.

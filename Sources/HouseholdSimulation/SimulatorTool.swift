@@ -1,14 +1,16 @@
 import FoundationEssentials
+import Glibc
 
 /// The command line of `household-simulator`.
 package enum SimulatorTool {
   private static let usage = """
-    usage: household-simulator [--seeds N] [--seed S] [--steps N] [--devices N] [--trace]
-                                [--losing-rights] [--fixed-schema]
+    usage: household-simulator [--seeds N] [--seed S] [--steps N] [--devices N] [--check-every N]
+                                [--trace] [--losing-rights] [--fixed-schema]
            household-simulator scenario FILE...
 
     Plays N households of random events, from seed S on (default: 200 seeds from 1, 100 steps, 3 devices), or scenario
-    files of the format household-sync-scenario/1. With --losing-rights members are also removed, made read-only, and
+    files of the format household-sync-scenario/1. The rules are checked after every 10 steps; with --check-every N after
+    every N, which is quicker for long runs. With --losing-rights members are also removed, made read-only, and
     leave: some seeds do not survive that yet. With --fixed-schema no types and fields are added.
     A seed that fails is played again with --seed S --seeds 1 --trace.
     """
@@ -40,6 +42,7 @@ package enum SimulatorTool {
         case "--seeds": seeds = Int(number)
         case "--seed": first = number
         case "--steps": size.steps = max(1, Int(number))
+        case "--check-every": size.checkEvery = max(1, Int(number))
         case "--devices": size.devices = max(1, Int(number))
         default: return nil
         }
@@ -74,6 +77,12 @@ package enum SimulatorTool {
     return passed == paths.count ? 0 : 1
   }
 
+  /// Says it at once, so that a run that is ended has told what it found.
+  private static func say(_ line: String) {
+    print(line)
+    fflush(nil)
+  }
+
   /// Plays random households: a line for each seed that fails, then how many passed and how fast.
   private static func seeds(_ options: Options) -> Int32 {
     let clock = ContinuousClock()
@@ -87,15 +96,16 @@ package enum SimulatorTool {
         changesets += outcome.changesets
         if let failure = outcome.failure {
           failed += 1
-          print("seed \(seed): \(failure)")
+          say("seed \(seed): \(failure)")
         } else {
           passed += 1
         }
         if options.showsTrace { print("checksum \(String(outcome.checksum, radix: 16))") }
       } catch {
         failed += 1
-        print("seed \(seed): \(error)")
+        say("seed \(seed): \(error)")
       }
+      if seed % 100 == 0, !options.showsTrace { say("to \(seed): \(passed) passed, \(failed) failed") }
     }
     let seconds =
       Double((clock.now - begin).components.seconds) + Double((clock.now - begin).components.attoseconds) / 1e18

@@ -169,6 +169,8 @@ package final class World {
   /// Signal 9: peers see their links end, the file is as it was.
   package func kill(_ device: SimulatedDevice) throws {
     trace.add("kill \(device.name)")
+    // Until a disk is struck, all that was committed is on it.
+    if !device.disk.hasStruck { try device.noteWhatIsPromised() }
     device.engine = makeEngine()
     device.openLinks = []
     for link in network.links(of: device.index) { cut(link) }

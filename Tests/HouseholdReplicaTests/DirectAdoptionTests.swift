@@ -1,3 +1,4 @@
+import Foundation
 import HouseholdRecords
 import HouseholdReplica
 import HouseholdTrust
@@ -141,5 +142,30 @@ struct DirectAdoptionTests {
 
     #expect(try count() == 120)
     #expect(try home.difference("alex", "joiner") == nil)
+  }
+
+  @Test func `two copies of one device that call different changesets alike serve different snapshots (D4)`() throws {
+    let copy = home.folder.appending(path: "copy.sqlite").path
+    try Replica.copy(a.path, to: copy)
+    let twin = try Replica(path: copy, cryptography: OpenSSLCryptography(), signer: a.key)
+    let access = try RecordAccess(path: copy, readOnly: false, cryptography: OpenSSLCryptography())
+    defer {
+      access.close()
+      twin.close()
+    }
+    let before = try #require(try twin.openSnapshot(resuming: nil))
+    twin.closeSnapshot(before.id)
+    #expect(before.id == offer.id)
+    #expect(try a.replica.openSnapshot(resuming: before.id)?.resumes == true)
+
+    _ = try access.put(a.type("category"), "c-one", [(name: "note", value: .text("of the copy"))])
+    try twin.seal(now: a.now)
+    try a.put("category", "c-one", [("note", .text("of the original"))])
+    try a.seal()
+    #expect(try twin.vectors().applied == a.replica.vectors().applied)
+    let theirs = try #require(try twin.openSnapshot(resuming: nil))
+    let ours = try #require(try a.replica.openSnapshot(resuming: theirs.id))
+    #expect(!ours.resumes)
+    #expect(ours.id != theirs.id)
   }
 }

@@ -295,6 +295,26 @@ struct DuplicateTests {
     }
   }
 
+  @Test func `to confirm that a dead member is deleted takes nothing that lives along`() throws {
+    try category(a, "x", "Pets")
+    try category(b, "y", "pets")
+    try settle()
+    try category(c, "z", "PETS")
+    try b.delete("category", "x")
+    try a.put("category", "x", [("note", .text("kept beside"))])
+    try settle()
+    let open = try #require(try conflicts(c).first)
+    // It stays deleted; in the same breath somebody writes to what shows.
+    try c.replica.resolve(open.conflict, .mine, now: c.now)
+    try c.put("category", "z", [("color", .text("red"))])
+    try settle()
+
+    for device in home.devices {
+      #expect(try ids(device) == ["z"])
+      #expect(try device.fields("category", "z")?["color"] == .text("red"))
+    }
+  }
+
   @Test func `a conflict between two members is decided like any other`() throws {
     try category(a, "x", "Pets", [("color", .text("red"))])
     try category(b, "y", "pets", [("color", .text("blue"))])

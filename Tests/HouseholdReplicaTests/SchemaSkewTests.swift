@@ -104,6 +104,30 @@ struct SchemaSkewTests {
     #expect(try home.difference("alex", "sam") == nil)
   }
 
+  @Test func `a table that does not change keeps its triggers, and one that grows gets new ones`() throws {
+    let type = TestHousehold.schema.types[1].name
+    // Whatever is made anew in the file lies further behind.
+    let moved = """
+      SELECT 1 FROM temp.before AS b WHERE NOT EXISTS (
+        SELECT 1 FROM sqlite_master AS m WHERE m.type = 'trigger' AND m.rowid = b.rowid AND m.name = b.name)
+      """
+    try b.access.execute(
+      """
+      CREATE TEMP TABLE before AS SELECT name, tbl_name, rowid FROM sqlite_master WHERE type = 'trigger';
+      CREATE TEMP TABLE verdict(kept INTEGER CHECK (kept = 0), remade INTEGER CHECK (remade > 0));
+      """)
+    _ = try b.replica.addMembership(try a.replica.membershipEntries(except: []))
+    try b.access.execute(
+      """
+      INSERT INTO temp.verdict SELECT
+        (SELECT count(*) FROM (\(moved) AND b.tbl_name <> '\(type)')),
+        (SELECT count(*) FROM (\(moved) AND b.tbl_name = '\(type)'))
+      """)
+    try b.restart()
+    try b.put(type, "c2", [("name", .text("Tax")), ("tax", .text("7%"))])
+    #expect(try b.replica.unsealedCount() == 1)
+  }
+
   @Test func `a snapshot shows what the device that serves it does not know`() throws {
     let packed = try newer(
       [

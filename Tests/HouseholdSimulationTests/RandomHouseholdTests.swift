@@ -57,6 +57,13 @@ struct RandomHouseholdTests {
     #expect(outcome.failure == nil, "\(outcome.failure ?? "")")
   }
 
+  @Test func `pages of two copies of one device are not put together, though both call what they hold alike (D4)`()
+    throws
+  {
+    let outcome = try RandomHousehold.run(seed: 60045)
+    #expect(outcome.failure == nil, "\(outcome.failure ?? "")")
+  }
+
   @Test func `the same seed gives the same run`() throws {
     for seed in UInt64(1)...5 {
       let first = try RandomHousehold.run(seed: seed)

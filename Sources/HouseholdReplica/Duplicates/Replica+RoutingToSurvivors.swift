@@ -4,7 +4,7 @@ internal import HouseholdRecords
 extension Replica {
   /// Makes the edits of a run those of whole groups, before they are sealed.
   ///
-  /// A deletion takes all members that are known here along. An insert of an id that another record stands for is an
+  /// The deletion of what shows takes all members that are known here along. An insert of an id that another record stands for is an
   /// edit of that record; fields that it leaves null are not named by it.
   func routeToSurvivors(_ run: inout EditReader.Run, _ sealed: SealedRecords) throws {
     guard !duplicates.groups.isEmpty || !duplicates.shownAs.isEmpty else { return }
@@ -18,7 +18,8 @@ extension Replica {
       // A row that was made under a loser's id and deleted again: what it wrote is the survivor's already.
       if duplicates.standing.remove(place) != nil { continue }
       taken.append(edit)
-      guard duplicates.isMember(place) else { continue }
+      // Who confirms that a dead member is deleted means that one, and not what lives on.
+      guard duplicates.isMember(place), try current(place, edit.table, sealed)?.isAlive == true else { continue }
       for other in duplicates.groups.group(of: place) where !deleted.contains(other) {
         // A row that was made under a loser's id in these edits is not one that the author meant by the survivor.
         guard !duplicates.standing.contains(other), let state = try current(other, edit.table, sealed), state.isAlive,

@@ -220,6 +220,6 @@ struct ArchiveView: Coverage {
       guard let winner = state.winner(of: fields[0], strategy: strategy) else { continue }
       for (field, value) in zip(fields, winner.value.values) { row[field] = value }
     }
-    return type.fields.map { row[$0.name] ?? .null }
+    return type.fields.map { $0.shows(row[$0.name] ?? .null) }
   }
 }

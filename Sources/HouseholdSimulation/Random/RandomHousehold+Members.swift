@@ -52,13 +52,14 @@ extension RandomHousehold {
     if wanted.types[type].field(field) == nil {
       wanted.types[type].fields.append(FieldDefinition(field, random.oneIn(2) ? .text : .integer))
     }
+    let kind = wanted.types[type].field(field)?.kind?.rawValue ?? "unknown"
     let missing = SimulationSchema.types.filter { known in
       ["sample", "level", "whole", "note"].contains(known.name) && wanted.type(known.name) == nil
     }
     if !missing.isEmpty && random.oneIn(2) { wanted.types.append(random.pick(missing)) }
     let grown = owner.replica.membershipNow.schema.extended(by: wanted)
     if grown == owner.replica.membershipNow.schema { return "nothing" }
-    return try state("\(owner.name) adds \(field) to \(wanted.types[type].name)") { .schema(grown) }
+    return try state("\(owner.name) adds \(field) (\(kind)) to \(wanted.types[type].name)") { .schema(grown) }
   }
 
   private func state(_ line: String, _ statement: () throws -> MembershipEntry.Statement) throws -> String {

@@ -134,7 +134,7 @@ package final class RandomHousehold {
   }
 
   private static func holds(_ device: SimulatedDevice) throws -> Bool {
-    try device.belongs && !device.replica.heldChangesets().isEmpty
+    try device.disk.isReadable && device.belongs && !device.replica.heldChangesets().isEmpty
   }
 
   private func edit(_ device: SimulatedDevice) throws -> String {
@@ -262,6 +262,8 @@ package final class RandomHousehold {
   private func restore() throws -> String {
     if copies.isEmpty { return "nothing" }
     let (device, file) = random.pick(copies)
+    // The archive reads all of them.
+    for device in world.devices where !device.disk.isReadable { device.disk.heal() }
     try archive.collect(from: world.devices)
     let isNoticed = random.oneIn(2)
     try world.restore(device, to: file, isNoticed: isNoticed)

@@ -51,6 +51,19 @@ enum ReferenceRule {
       let values = winner(cells[fields[0]] ?? [], life: life, strategy: strategy)?.value.values ?? []
       for (field, value) in zip(fields, values) { row[field] = value }
     }
-    return type.fields.map { row[$0.name] ?? .null }
+    return type.fields.map { $0.shows(row[$0.name] ?? .null) }
+  }
+}
+
+extension FieldDefinition {
+  /// The value as the field's column can hold it: what somebody wrote while the field was of another kind is kept, and
+  /// not shown (R3). Two owners who add one name with two kinds make that, and so does one who is put back to a copy.
+  func shows(_ value: FieldValue) -> FieldValue {
+    switch (kind, value) {
+    case (.integer, .integer), (.boolean, .integer), (.real, .integer), (.real, .real), (.bytes, .bytes): value
+    case (.integer, _), (.boolean, _), (.real, _), (.bytes, _): .null
+    case (_, .text): value
+    case (_, _): .null
+    }
   }
 }

@@ -24,7 +24,7 @@ extension ArchiveView {
           if let other = claims[key], claim < other { continue }
           claims[key] = claim
           rows[key] = type.fields.map { field in
-            field.name == ownership.set.by ? .text(owner.id) : shown.rows.value(of: field.name, in: row)
+            field.name == ownership.set.by ? .text(owner.id) : field.shows(shown.rows.value(of: field.name, in: row))
           }
         }
       }
