@@ -11,7 +11,7 @@ package enum FuzzSamples {
   package static func of(_ target: FuzzTarget) -> [[UInt8]] {
     switch target {
     case .frames: traffic.prefix(40).map { Self.frame($0.type, $0.payload) }
-    case .message: traffic.map { [$0.type] + $0.payload }
+    case .message: traffic.map { [$0.type] + $0.payload } + keyMessages
     case .pairing: pairing
     case .changeset:
       batches.compactMap { batch in
@@ -42,6 +42,13 @@ package enum FuzzSamples {
       }
     }
     return list
+  }()
+
+  /// What goes between devices with keys of their own, which simulated ones have not.
+  private static let keyMessages: [[UInt8]] = {
+    let certificate = certificates.count > 1 ? certificates[1] : []
+    let list: [Message] = [.shareKeyWanted, .shareKey(privateKey), .certificateWanted, .certificate(certificate)]
+    return list.map { [$0.kind.rawValue] + MessageCodec.encode($0) }
   }()
 
   private static func messages() -> [Message] {

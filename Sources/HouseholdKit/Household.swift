@@ -212,7 +212,7 @@ package enum HouseholdStatus {
     var facts = try StatusFacts.read(path: directory.replica, cryptography: OpenSSLCryptography(), now: now)
     if computesDigest && facts.digest == nil { facts.digest = computedDigest(directory) }
     let answer = try node(directory)
-    let files = judgesFiles ? OwnFiles.check(directory, device: facts.identity.device, now: now) : []
+    let files = judgesFiles ? OwnFiles.check(directory, facts, now: now) : []
     let report = StatusJudge.report(
       facts, node: answer, disk: DiskFacts(directory), ownFiles: files, now: now)
     return (report, facts, answer.facts)

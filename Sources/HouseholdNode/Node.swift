@@ -54,6 +54,7 @@ package final class Node: @unchecked Sendable {
   private let mailbox: LinkMailbox
   private let keeper: LinkKeeper
   private let shareKeys: ShareKeyKeeper
+  private let certificates: CertificateKeeper
   private let recurring: RecurringPoster
   private let rounds: DailyRounds
   private let startedAt = SystemClock.now
@@ -111,14 +112,29 @@ package final class Node: @unchecked Sendable {
     keeper = LinkKeeper(driver: driver, links: links, owner: mailbox, given: configuration.peers)
     shareKeys = ShareKeyKeeper(
       configuration.directory, replica: replica, driver: driver, desk: desk, log: configuration.log)
-    driver.onShareKey = { [shareKeys] in shareKeys.keep($0) }
-    driver.onMembership = { [shareKeys] in shareKeys.look() }
+    certificates = CertificateKeeper(
+      configuration.directory, driver: driver, desk: desk, links: links, log: configuration.log)
     recurring = RecurringPoster(configuration.directory, replica: replica, log: configuration.log)
     rounds = DailyRounds(replica: replica, driver: driver, log: configuration.log)
     pairing.onPaired = { [driver] in driver.membershipChanged() }
     driver.onConnected = { [keeper] in keeper.connected($0) }
     driver.onDisconnected = { [keeper] device, _ in keeper.disconnected(device) }
     driver.onLocalEdit = { [keeper] in keeper.tryAgainSoon() }
+    keepKeys()
+  }
+
+  /// The share's key and the certificates follow what the membership log and the peers say.
+  private func keepKeys() {
+    driver.onShareKey = { [shareKeys, certificates] in
+      shareKeys.keep($0)
+      certificates.look()
+    }
+    driver.onMembership = { [shareKeys, certificates] in
+      shareKeys.look()
+      certificates.look()
+    }
+    driver.onCertificateWanted = { [certificates] in certificates.give(to: $0, on: $1) }
+    driver.onCertificate = { [certificates] in certificates.keep($0) }
   }
 
   /// Begins: control socket, watcher, listener, dialling.
@@ -132,6 +148,7 @@ package final class Node: @unchecked Sendable {
         [weak self] in self?.driver.lookForEdits() ?? true
       }
       shareKeys.look()
+      certificates.look()
       if configuration.discovers { startDiscovery() }
       try listen(first: true)
       try startMetrics()
@@ -254,6 +271,7 @@ package final class Node: @unchecked Sendable {
       self.keeper.look()
       self.recurring.tick()
       self.rounds.tick()
+      self.certificates.tick()
       self.showState()
       if let end = self.places.look(self.replica, self.control, now: EventLoop.now) { self.ended(end) }
       self.everySecond()

@@ -223,8 +223,12 @@ package struct StatusJudge {
   private mutating func judgeRejected() {
     if facts.rejectedOwn > 0 {
       add(
-        "rejected", .degraded, "\(facts.rejectedOwn) changesets of this device were written without the right to.",
-        remedy: "Look at them (household rejected) and ask an owner to adopt them.")
+        "rejected", .degraded,
+        facts.rejectedOwn == 1
+          ? "One changeset of this device was written without the right to."
+          : "\(facts.rejectedOwn) changesets of this device were written without the right to.",
+        remedy: "Look at them (household rejected), ask an owner to adopt them, and put them aside here "
+          + "(household rejected dismiss ID).")
     }
     if facts.rejectedOthers > 0 {
       findings.append(
@@ -267,8 +271,8 @@ package struct StatusJudge {
         "storeFailedThere", .pending, subject: who, "\(who) cannot store what it gets from here.",
         remedy: "Ask them to look at it: household status, on that device.")
     }
-    // What is known to be rejected here too is told with its own next step.
-    if contact.rejectedThere == true, facts.rejectedOwn == 0 {
+    // What is known to be rejected here too is told with its own next step, and was decided if it is put aside.
+    if contact.rejectedThere == true, facts.rejectedOwn == 0, facts.dismissedOwn == 0 {
       add(
         "rejectedThere", .degraded, subject: who, "\(who) refuses changes of this device.",
         remedy: "Ask an owner which role this device has: household members.")

@@ -22,14 +22,6 @@ final class SyncDriver: @unchecked Sendable {
   private var pacing = SealPacing()
   private var isSealDue = false
   private var isStopped = false
-  /// Counts events, so that a pause between them is noticed.
-  private var eventCount: UInt64 = 0
-  private var isTidyDue = false
-  /// How long nothing must have happened before the log is tidied, in milliseconds.
-  private static let tidyPause: Int64 = 50
-  /// How many pages of the log are worth it after a second of quiet, after a pause, and in any case: another program's
-  /// commit would tidy it at 1,000.
-  private static let (quietPages, pausePages, busyPages) = (32, 200, 500)
   /// How long nothing was sealed or received, in ticks.
   private var quietSeconds = 0
   /// After how long a pause the digest is computed: it reads every record.
@@ -42,15 +34,20 @@ final class SyncDriver: @unchecked Sendable {
   /// Called when the share's key came; and when the membership log got an entry, from here or elsewhere.
   var onShareKey: ([UInt8]) -> Void = { _ in }
   var onMembership: () -> Void = {}
+  /// Called when a device wants its certificate renewed; and when another one came for this device.
+  var onCertificateWanted: (DeviceID, LinkNumber) -> Void = { _, _ in }
+  var onCertificate: ([UInt8]) -> Void = { _ in }
   /// Called when edits were made here while some peer is not connected.
   var onLocalEdit: () -> Void = {}
 
   private let witness: Witness
+  private let tidier: LogTidier
 
   init(
     loop: EventLoop, replica: Replica, bootNonce: BootNonce, programVersion: String, log: Log, witness: Witness
   ) throws {
     self.witness = witness
+    tidier = LogTidier(loop: loop, replica: replica)
     self.loop = loop
     self.replica = replica
     self.log = log
@@ -63,6 +60,7 @@ final class SyncDriver: @unchecked Sendable {
           "what was remembered of a peer cannot be read", ["device": device.description, "error": "\(error)"])
       }
     }
+    tidier.onFailure = { [weak self] in self?.storeFailed($0) }
   }
 
   /// Where this node can be dialled, for the hellos to come.
@@ -166,11 +164,17 @@ final class SyncDriver: @unchecked Sendable {
   /// The share's key for other owners' devices that lack it; nil where this device is no owner's.
   func setShareKey(_ key: [UInt8]?) { engine.shareKey = key }
 
+  /// Whether owners' devices are to be asked for another certificate.
+  func setWantsCertificate(_ wants: Bool) { engine.wantsCertificate = wants }
+
+  /// Sends a certificate to the device that asked for it on a link.
+  func give(certificate der: [UInt8], on link: LinkNumber) { handle(.certificateIssued(link, der)) }
+
   /// Lets the engine see that time went on; when all is quiet, the digest for status is computed.
   func tick() {
     replica.lastNow = SystemClock.now
     rememberSyncs()
-    tidyLog(from: quietSeconds > 0 ? Self.quietPages : Self.busyPages)
+    tidier.secondPassed(isQuiet: quietSeconds > 0 && storeError == nil)
     handle(.tick)
     quietSeconds += 1
     guard quietSeconds == Self.digestAfterSeconds else { return }
@@ -208,7 +212,7 @@ final class SyncDriver: @unchecked Sendable {
       storeFailed(error)
     }
     for effect in effects { obey(effect) }
-    if event != .tick { tidySoon() }
+    if event != .tick { tidier.happened() }
   }
 
   private func obey(_ effect: Effect) {
@@ -225,21 +229,7 @@ final class SyncDriver: @unchecked Sendable {
 
   private func take(_ report: SessionReport) {
     switch report {
-    case .connected(let number, let peer):
-      change(peer.device) { contact in
-        contact.clockOffsetMs = peer.clockOffsetMilliseconds
-        contact.schemaVersion = peer.schemaVersion
-        contact.programVersion = peer.programVersion
-        contact.learn(peer.addresses, limit: Limits.addressesPerDevice)
-      }
-      remember(peer.device)
-      log.note(
-        "peer connected",
-        [
-          "peer": short(peer.device), "link": "\(number)", "dialled": "\(peer.weDialled)",
-          "version": peer.programVersion,
-        ])
-      onConnected(peer.device)
+    case .connected(let number, let peer): meet(peer, on: number)
     case .synced(let device):
       storeWorks()
       do {
@@ -262,6 +252,8 @@ final class SyncDriver: @unchecked Sendable {
       log.note("the share's key came", ["peer": short(device)])
       onShareKey(key)
     case .shareKeyGiven(let device): log.note("the share's key was given", ["peer": short(device)])
+    case .certificateWanted(let link, let device): onCertificateWanted(device, link)
+    case .certificateReceived(let der, _): onCertificate(der)
     case .diverged(let device): diverged.insert(device)
     case .withheld(let list, let device): take(list, from: device)
     case .forkSuspected(let replica, let device):
@@ -282,6 +274,23 @@ final class SyncDriver: @unchecked Sendable {
       change(device) { $0.took(goodbye, byPeer: byPeer) }
       log.note("session ended", ["peer": short(device), "byPeer": "\(byPeer)", "reason": goodbye.sentence])
     }
+  }
+
+  /// Remembers what a peer says of itself.
+  private func meet(_ peer: PeerIntroduction, on number: LinkNumber) {
+    change(peer.device) { contact in
+      contact.clockOffsetMs = peer.clockOffsetMilliseconds
+      contact.schemaVersion = peer.schemaVersion
+      contact.programVersion = peer.programVersion
+      contact.learn(peer.addresses, limit: Limits.addressesPerDevice)
+    }
+    remember(peer.device)
+    log.note(
+      "peer connected",
+      [
+        "peer": short(peer.device), "link": "\(number)", "dialled": "\(peer.weDialled)", "version": peer.programVersion,
+      ])
+    onConnected(peer.device)
   }
 
   /// A device that left has told it once one of the others knows; the log brings it to the rest.
@@ -356,35 +365,12 @@ final class SyncDriver: @unchecked Sendable {
   /// Remembers what is told at every edit and need not be written at every edit.
   func rememberSyncs() { for device in completedSyncs.keys.sorted() { remember(device) } }
 
-  /// Puts what the write-ahead log holds into its place while nothing is going on: the commit of some edit would have to
-  /// do it otherwise, on its way to the partner.
-  private func tidyLog(from pages: Int) {
-    guard storeError == nil, replica.logPages >= pages else { return }
-    do {
-      try replica.tidyLog()
-    } catch {
-      storeFailed(error)
-    }
-  }
-
-  /// Tidies the log after a moment in which nothing happened.
-  private func tidySoon() {
-    eventCount += 1
-    guard !isTidyDue, replica.logPages >= Self.pausePages else { return }
-    isTidyDue = true
-    let count = eventCount
-    _ = loop.schedule(afterMilliseconds: Self.tidyPause) { [self] in
-      isTidyDue = false
-      guard !isStopped else { return }
-      if count == eventCount { tidyLog(from: Self.pausePages) } else { tidySoon() }
-    }
-  }
-
   /// Says goodbye to all peers; nothing is taken in afterwards.
   func stop() {
     lookForEdits()
     handle(.shutDown)
     isStopped = true
+    tidier.stop()
     for link in links.values {
       count(link)
       if let device = link.identity?.peer?.device { remember(device) }

@@ -94,6 +94,11 @@ package enum Limits {
   package static let addressesPerDevice = 16
   /// The longest certificate or signing request, in bytes of DER: ours take about 400.
   package static let certificateBytes = 8192
+  /// A device's certificate is renewed once less than this part of its life is left: of five years twenty months, in which
+  /// every device that is used at all meets an owner's.
+  package static let certificateRenewalPart: Int64 = 3
+  /// How long before its end a certificate is worth a word in any case, in milliseconds: thirty days.
+  package static let certificateNearMilliseconds: Int64 = 30 * 86_400_000
   /// The longest address `HOST:PORT`, in UTF-8 bytes: a DNS name has at most 253.
   package static let addressBytes = 300
   /// The longest invitation link, in UTF-8 bytes: it must fit into a QR code, and room is left for later keys.
@@ -124,8 +129,11 @@ package enum Limits {
   /// The newest changesets of a replica whose headers a snapshot carries, so that whoever has only a snapshot can tell a
   /// restored device's branch from the other one: more than a device seals between two backups and their peers' sync.
   package static let recentHeaders = 256
-  /// The most such headers in one snapshot, whatever the number of replicas: they must fit into one page.
-  package static let recentHeadersInAll = 8192
+  /// The most bytes of headers on the first page of a snapshot: each names every replica that its author had seen, and all of
+  /// them must fit into one page.
+  package static let snapshotHeaderBytes = 6 << 20
+  /// The bytes of headers at which another page of a snapshot ends: so that with all that it holds it can be read.
+  package static let pageHeaderBytes = 2 << 20
   /// How many records of a type that others created one member deletes without being asked (design 2.10).
   package static let freeDeletionsOfType = 10
   /// How many records of all types that others created one member deletes without being asked.

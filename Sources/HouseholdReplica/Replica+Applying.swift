@@ -9,10 +9,16 @@ extension Replica {
     let wholeRows = zip(changeset.shapes, numbers).map { shape, number in
       registry[number].flatMap { shape.fields == $0.fieldNames && $0.owner == nil ? $0 : nil }
     }
+    let plans = zip(changeset.shapes, numbers).map { PlainEdit.Plan($0.fields, table: registry[$1]) }
     let insertion = try StoredRecord.insertion(on: connection)
     changesInChangeset = 0
     for operation in changeset.operations {
       let shape = changeset.shapes[operation.shape]
+      if operation.kind == .update, let plan = plans[operation.shape],
+        try applyPlain(operation, plan, header: header)
+      {
+        continue
+      }
       let number = numbers[operation.shape]
       if operation.kind == .insert, let table = wholeRows[operation.shape],
         try applyNew(operation, table: table, header: header, insertion: insertion)

@@ -92,7 +92,9 @@ extension Replica {
         index == cuts.count - 1 && ahead.map { Self.isSameRun(chunk[range.upperBound - 1].at, $0.at) } ?? false
       let editedAt = Instant(milliseconds: run.editedAt)
       try seal(run.before, into: &sealed, editedAt: editedAt, continues: !run.rest.isEmpty || goesOn, now: now)
-      try seal(run.rest, into: &sealed, editedAt: editedAt, continues: goesOn, now: now)
+      // Of those before, and of owners of sets, there may be more in the run.
+      try seal(
+        run.rest, into: &sealed, isOnlyEdit: touched.isEmpty, editedAt: editedAt, continues: goesOn, now: now)
       // A later run finds the row with values that nobody ever sealed; what it displaces are those from before.
       for item in run.passedOver where sealed[item.place] == nil {
         guard let stored = try StoredRecord.read(type: item.place.type, id: item.place.id, on: connection) else {
@@ -123,8 +125,11 @@ extension Replica {
   }
 
   /// Seals these edits in as few changesets as the target size allows.
+  ///
+  /// - Parameter isOnlyEdit: whether an update is the only edit of its record in the run.
   private func seal(
-    _ edits: [EditReader.Edit], into sealed: inout SealedRecords, editedAt: Instant, continues: Bool, now: Instant
+    _ edits: [EditReader.Edit], into sealed: inout SealedRecords, isOnlyEdit: Bool = false, editedAt: Instant,
+    continues: Bool, now: Instant
   ) throws {
     var part: [EditReader.Edit] = []
     var size = 0
@@ -134,21 +139,35 @@ extension Replica {
       if size + bytes > Limits.changesetTargetBytes || part.last.map({ $0.isWeak != edit.isWeak }) ?? false,
         !part.isEmpty
       {
-        try sealOne(part, into: &sealed, editedAt: editedAt, continues: true, now: now)
+        try sealOne(part, into: &sealed, isOnlyEdit: isOnlyEdit, editedAt: editedAt, continues: true, now: now)
         part = []
         size = 0
       }
       part.append(edit)
       size += bytes
     }
-    if !part.isEmpty { try sealOne(part, into: &sealed, editedAt: editedAt, continues: continues, now: now) }
+    guard !part.isEmpty else { return }
+    try sealOne(part, into: &sealed, isOnlyEdit: isOnlyEdit, editedAt: editedAt, continues: continues, now: now)
   }
 
   private func sealOne(
-    _ edits: [EditReader.Edit], into sealed: inout SealedRecords, editedAt: Instant, continues: Bool, now: Instant
+    _ edits: [EditReader.Edit], into sealed: inout SealedRecords, isOnlyEdit: Bool, editedAt: Instant, continues: Bool,
+    now: Instant
   ) throws {
     var overwritten: Stamp?
-    for edit in edits where !edit.isNew {
+    var plains: [Int: PlainEdit] = [:]
+    var last: PlainEdit.Plan?
+    for (index, edit) in edits.enumerated() where !edit.isNew {
+      if isOnlyEdit, edit.kind == .update {
+        if last?.table !== edit.table || last?.fields != edit.fields {
+          last = PlainEdit.Plan(edit.fields, table: edit.table)
+        }
+        if let plan = last, let plain = try plainEdit(edit, plan, sealed) {
+          for write in plain.overwritten { overwritten = max(overwritten ?? write.header.stamp, write.header.stamp) }
+          plains[index] = plain
+          continue
+        }
+      }
       guard let state = try state(before: edit, sealed) else { continue }
       for cell in Self.cells(of: edit) {
         for write in state.cells[cell] ?? [] { overwritten = max(overwritten ?? write.stamp, write.stamp) }
@@ -157,7 +176,10 @@ extension Replica {
     let header = try appendOwn(edits, editedAt: editedAt, continues: continues, overwritten: overwritten, now: now)
     let insertion = try StoredRecord.insertion(on: connection)
     changesInChangeset = 0
-    for edit in edits { try record(edit, header: header, insertion: insertion, into: &sealed) }
+    for (index, edit) in edits.enumerated() {
+      if let plain = plains[index], try seal(plain, edit, header: header) { continue }
+      try record(edit, header: header, insertion: insertion, into: &sealed)
+    }
   }
 
   /// The state of the record before the edit; nil if nothing was ever heard of it.

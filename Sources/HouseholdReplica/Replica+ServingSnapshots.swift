@@ -13,6 +13,8 @@ struct ServedSnapshot {
 /// The headers that a page names, each with its index; the other way round when a page is read.
 final class PageHeaders: WriterNames {
   private(set) var list: [ChangesetHeader]
+  /// About how many bytes they take.
+  private(set) var byteCount = 0
   private var indices: [ChangesetName: Int] = [:]
   /// The same by where the changesets lie in the file that is read.
   private var indicesByPosition: [Int64: Int] = [:]
@@ -28,6 +30,7 @@ final class PageHeaders: WriterNames {
     if let known = indices[header.name] { return known }
     indices[header.name] = list.count
     list.append(header)
+    byteCount += SnapshotRoom.headerBytes(dependencies: header.dependencies.entries.count)
     return list.count - 1
   }
 
@@ -143,6 +146,7 @@ extension Replica {
   private func snapshotHeader(_ offer: SnapshotOffer) throws -> SnapshotHeader {
     var header = SnapshotHeader(
       household: identity.household, schemaVersion: membershipState.schema.version, replicas: [])
+    let limit = SnapshotRoom.recentHeaders(replicas: offer.applied.entries.count)
     for entry in offer.applied.sorted {
       let name = ChangesetName(replica: entry.replica, sequence: entry.sequence)
       guard let known = replicas[entry.replica], let last = try log.header(of: name, replicas: replicas) else {
@@ -154,7 +158,6 @@ extension Replica {
       if let parent = known.parent.flatMap({ replicas[number: $0] }), let first = known.first {
         replica.branch = SnapshotHeader.Replica.Branch(parent: parent.id, fork: known.fork, first: first)
       }
-      let limit = min(Limits.recentHeaders, Limits.recentHeadersInAll / offer.applied.entries.count)
       replica.recent = try recentHeaders(before: last, in: known, limit: limit)
       header.replicas.append(replica)
     }
@@ -200,7 +203,7 @@ extension Replica {
       try statement.bind(3, name == afterType ? 1 : 0)
       defer { statement.reset() }
       while try statement.step() {
-        if size >= Limits.batchTargetBytes {
+        if size >= Limits.batchTargetBytes || headers.byteCount >= Limits.pageHeaderBytes {
           return finish(&page, headers, cursor: .record(type: last.type, id: last.id), isLast: false)
         }
         let row = try snapshotRow(statement, table: table, shape: shape, headers: headers)

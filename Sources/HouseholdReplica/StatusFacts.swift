@@ -19,6 +19,8 @@ package struct StatusFacts: Sendable {
   /// Changesets that were rejected, of this device and of others.
   package var rejectedOwn: Int64 = 0
   package var rejectedOthers: Int64 = 0
+  /// Of those of this device, the ones that somebody here has put aside.
+  package var dismissedOwn: Int64 = 0
   /// Records of types that the schema here does not know.
   package var parked: Int64
   /// How many things need a person's attention.
@@ -161,6 +163,11 @@ package struct StatusFacts: Sendable {
         rejectedOthers += count
       } else if membership.admits(entry.device) {
         rejectedOwn += count
+        dismissedOwn +=
+          try connection.integer(
+            "SELECT count(*) FROM sync_changeset WHERE replica = ? AND state >= 3 AND state = 4", .integer(entry.number)
+          )
+          ?? 0
       } else if let last = rights.cutoff(of: entry.id, device: entry.device, begunAt: entry.begun) {
         // What a device that belongs no longer wrote too late stays in its tables, and counts for nobody else.
         rejectedOwn += Int64(clamping: entry.received - min(last, entry.received))

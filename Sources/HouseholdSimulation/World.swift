@@ -242,8 +242,7 @@ package final class World {
     case .snapshotAdopted(let peer): trace.add("\(device.name) has a snapshot of \(name(of: peer))")
     case .received(let count, let peer): trace.add("\(device.name) received \(count) from \(name(of: peer))")
     case .connected, .synced, .acknowledged, .agreed, .sent, .membershipReceived, .membershipKnown, .closed,
-      .shareKeyGiven,
-      .shareKeyReceived:
+      .shareKeyGiven, .shareKeyReceived, .certificateWanted, .certificateReceived:
       break
     }
   }

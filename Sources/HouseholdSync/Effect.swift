@@ -46,6 +46,10 @@ package enum SessionReport: Hashable, Sendable {
   case shareKeyReceived([UInt8], from: DeviceID)
   /// The share's key went to another owner's device.
   case shareKeyGiven(to: DeviceID)
+  /// A device that belongs wants its certificate renewed; the node makes one and hands it in.
+  case certificateWanted(LinkNumber, by: DeviceID)
+  /// A certificate came from an owner's device, because we had asked: X.509, DER.
+  case certificateReceived([UInt8], from: DeviceID)
   /// The membership log says that this device belongs no longer.
   case removedHere
   /// A session ended; `byPeer` tells who said goodbye.

@@ -43,6 +43,8 @@ package enum Event: Hashable, Sendable {
   case membershipChanged
   /// The store has computed the digest of its records as they are now.
   case digestComputed
+  /// A certificate was made for the device at the other end of a link, which had asked for one: X.509, DER.
+  case certificateIssued(LinkNumber, [UInt8])
   /// Time went on; comes about once a second, more often does no harm.
   case tick
   /// The node is about to stop.

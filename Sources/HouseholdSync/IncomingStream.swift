@@ -27,6 +27,8 @@ struct IncomingStream: Hashable {
   var hasOtherBase = false
   /// Where the peer's log goes on after the snapshot that comes in.
   var snapshotToken: ChangeToken?
+  /// How far the snapshot has come that was asked for over this link; nil for none of it.
+  var snapshot: SnapshotProgress?
   /// The newest token that is durable here.
   var token: ChangeToken?
 

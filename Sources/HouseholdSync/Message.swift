@@ -22,6 +22,10 @@ package enum Message: Hashable, Sendable {
   case shareKeyWanted
   /// The share's key: PKCS#8, DER.
   case shareKey([UInt8])
+  /// My certificate runs out.
+  case certificateWanted
+  /// Another certificate for your key: X.509, DER.
+  case certificate([UInt8])
   /// All membership entries that I have.
   case membershipHave([EntryHash])
   /// Membership entries that you lack.
@@ -55,6 +59,8 @@ package enum Message: Hashable, Sendable {
     case goodbye = 0x08
     case shareKeyWanted = 0x09
     case shareKey = 0x0A
+    case certificateWanted = 0x0B
+    case certificate = 0x0C
     case membershipHave = 0x40
     case membership = 0x41
     case have = 0x42
@@ -69,8 +75,8 @@ package enum Message: Hashable, Sendable {
     /// Whether the payload may be longer than a control frame.
     package var isData: Bool { rawValue >= 0x40 }
 
-    /// The flags of its frames: who does not know a message that is for status alone may skip it (P2).
-    package var flags: UInt8 { self == .present ? MessageCodec.ignorableFlag : 0 }
+    /// The flags of its frames: who does not know a message that nothing rests on may skip it (P2).
+    package var flags: UInt8 { self == .present || self == .certificateWanted ? MessageCodec.ignorableFlag : 0 }
   }
 
   /// The kind of this message.
@@ -86,6 +92,8 @@ package enum Message: Hashable, Sendable {
     case .goodbye: .goodbye
     case .shareKeyWanted: .shareKeyWanted
     case .shareKey: .shareKey
+    case .certificateWanted: .certificateWanted
+    case .certificate: .certificate
     case .membershipHave: .membershipHave
     case .membership: .membership
     case .have: .have

@@ -10,7 +10,7 @@ package enum MessageCodec {
     var writer = ByteWriter()
     switch message {
     case .hello(let hello): writer.hello(hello)
-    case .use: break
+    case .use, .shareKeyWanted, .certificateWanted: break
     case .acknowledge(let acknowledgement):
       writer.varint(acknowledgement.bytes)
       writer.dependencies(acknowledgement.received)
@@ -30,8 +30,7 @@ package enum MessageCodec {
       writer.varint(goodbye.code.number)
       writer.varint(goodbye.retryAfterMilliseconds)
       writer.text(bounded(goodbye.sentence, bytes: Limits.sentenceBytes))
-    case .shareKeyWanted: break
-    case .shareKey(let key): writer.data(key)
+    case .shareKey(let bytes), .certificate(let bytes): writer.data(bytes)
     case .membershipHave(let hashes): writer.heads(hashes)
     case .membership(let part):
       writer.flags([part.more])
@@ -93,6 +92,8 @@ package enum MessageCodec {
       return .goodbye(Goodbye(code, retryAfterMilliseconds: retryAfter, sentence))
     case .shareKeyWanted: return .shareKeyWanted
     case .shareKey: return .shareKey(try reader.data(limit: Limits.shareKeyBytes))
+    case .certificateWanted: return .certificateWanted
+    case .certificate: return .certificate(try reader.data(limit: Limits.certificateBytes))
     case .membershipHave: return .membershipHave(try reader.hashes(limit: Limits.membershipEntries))
     case .membership:
       let more = try reader.flags(1)[0]

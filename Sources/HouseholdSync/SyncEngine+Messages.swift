@@ -40,6 +40,8 @@ extension SyncEngine {
     case .goodbye(let goodbye): closeAfter(goodbye, of: session, moment)
     case .shareKeyWanted: try receiveShareKeyWanted(from: session, moment)
     case .shareKey(let key): try receive(shareKey: key, from: session, moment)
+    case .certificateWanted: try receiveCertificateWanted(from: session, moment)
+    case .certificate(let der): try receive(certificate: der, from: session)
     case .membershipHave(let hashes): try receiveMembershipHave(hashes, on: link, moment)
     case .membership(let part): try receive(part, on: link, moment)
     case .have(let holdings): try receive(holdings, on: link, moment)

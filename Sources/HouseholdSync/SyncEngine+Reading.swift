@@ -53,10 +53,12 @@ extension SyncEngine {
       try adopt(progress.id, token: ChangeToken(bytes: []), from: session, moment)
     }
     var wish = SnapshotWish.none
+    sessions[link]?.incoming.snapshot = nil
     if try needsSnapshot(session, moment) {
       wish = .fresh
       if let progress = try moment.store.snapshotProgress() {
         wish = .resume(progress.id, cursor: progress.cursor)
+        sessions[link]?.incoming.snapshot = progress
       }
     }
     // What was skipped in the belief that we have it may lie before the token.
@@ -159,7 +161,15 @@ extension SyncEngine {
       throw Violation(.unexpectedMessage, "The peer sent a page of a snapshot that was not asked for.")
     }
     try moment.store.timePassed(moment.wall)
+    if try moment.store.snapshotProgress()?.cursor(of: part.id) != session.incoming.snapshot?.cursor(of: part.id) {
+      // The pages before this one are gone, as the disk failed when they were to be kept: it begins anew.
+      try acknowledge(payloadBytes, on: link, moment)
+      sessions[link]?.incoming.state = .due
+      return subscribeWhereDue(moment)
+    }
     try moment.store.stage(part.page, of: part.id)
+    sessions[link]?.incoming.snapshot = SnapshotProgress(
+      id: part.id, cursor: part.page.cursor, isComplete: part.page.isLast)
     sessions[link]?.incoming.state = .receivingSnapshot
     if let token = part.token { sessions[link]?.incoming.snapshotToken = token }
     if part.page.isLast {
@@ -179,4 +189,9 @@ extension SyncEngine {
     report(.snapshotAdopted(from: session.device))
     if moment.store.forkCount != before { restartSessions(moment) }
   }
+}
+
+extension SnapshotProgress {
+  /// The last page that is here of this snapshot; nil for none.
+  fileprivate func cursor(of snapshot: SnapshotID) -> [UInt8]? { id == snapshot ? cursor : nil }
 }

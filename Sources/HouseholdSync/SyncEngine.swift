@@ -33,6 +33,10 @@ package final class SyncEngine {
   var presenceIsDue = true
   /// The share's key, where this device is an owner's and has it.
   package var shareKey: [UInt8]?
+  /// Whether this device's certificate is due for renewal and the share's key is not here.
+  package var wantsCertificate = false
+  /// When a device was last given a certificate.
+  var certificatesGiven: [DeviceID: Tick] = [:]
   /// Whether the store needed a snapshot when it was last looked at.
   private var neededSnapshot: Bool?
   private var saidRemoved = false
@@ -64,6 +68,7 @@ package final class SyncEngine {
       // What is admitted, and with it what is applied, may be something else now.
       logChanged = true
     case .digestComputed: tellDigest(moment)
+    case .certificateIssued(let link, let der): give(certificate: der, on: link)
     case .tick:
       do {
         try moment.store.timePassed(moment.wall)
@@ -147,6 +152,7 @@ package final class SyncEngine {
       membershipChanged = false
       if logChanged { try lookForLostBase(moment) }
       try askForShareKey(moment)
+      try askForCertificate(moment)
     } catch {
       report(.storeFailed("\(error)"))
       return

@@ -63,10 +63,12 @@ extension SyncSession {
       (.settled, .branchAnswer), (.settled, .withheld), (.settled, .present):
       .refuse
 
-    // So does the share's key.
-    case (.inUse, .shareKeyWanted), (.inUse, .shareKey): .take
+    // So do the share's key and certificates.
+    case (.inUse, .shareKeyWanted), (.inUse, .shareKey), (.inUse, .certificateWanted), (.inUse, .certificate): .take
     case (.greeting, .shareKeyWanted), (.greeting, .shareKey), (.comparing, .shareKeyWanted), (.comparing, .shareKey),
-      (.settled, .shareKeyWanted), (.settled, .shareKey):
+      (.settled, .shareKeyWanted), (.settled, .shareKey), (.greeting, .certificateWanted), (.greeting, .certificate),
+      (.comparing, .certificateWanted), (.comparing, .certificate), (.settled, .certificateWanted),
+      (.settled, .certificate):
       .refuse
 
     // What was under way on a link that is no longer used was not acknowledged, so it comes again on the other.
@@ -74,7 +76,7 @@ extension SyncSession {
       (.superseded, .have), (.superseded, .subscribe), (.superseded, .acknowledge), (.superseded, .offer),
       (.superseded, .request), (.superseded, .batch), (.superseded, .snapshotPage), (.superseded, .branchQuestion),
       (.superseded, .branchAnswer), (.superseded, .withheld), (.superseded, .shareKeyWanted), (.superseded, .shareKey),
-      (.superseded, .present):
+      (.superseded, .certificateWanted), (.superseded, .certificate), (.superseded, .present):
       .ignore
     }
   }

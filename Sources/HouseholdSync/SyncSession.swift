@@ -43,6 +43,9 @@ struct SyncSession {
   var wasSynced = false
   /// Whether the peer was asked for the share's key.
   var hasAskedForShareKey = false
+  /// When the peer was last asked for a certificate, and whether it has not answered.
+  var askedForCertificate: Tick?
+  var awaitsCertificate = false
   var clockOffsetMilliseconds: Int64 = 0
   /// The digests that were told here and there last.
   var toldDigest: StoreDigest?

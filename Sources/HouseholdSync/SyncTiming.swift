@@ -15,6 +15,11 @@ package enum SyncTiming {
   package static let retryAfterViolation: UInt64 = 60_000
   /// When to come back after the store failed or was locked.
   package static let retryAfterStoreFailure: UInt64 = 5_000
+  /// How long a peer that was asked for a certificate and gave none of use is left alone: an hour, so that few words are lost
+  /// on it and whoever waits for it sees it the same day.
+  static let certificateQuestionPause: Int64 = 3_600_000
+  /// How long a device that was given a certificate gets no other: each costs a signature and an entry in the log.
+  static let certificatePause: Int64 = 60_000
   /// How far a peer's clock must have moved for a question to tell: more than a message is under way as a rule.
   package static let clockStep: UInt64 = 2_000
 }

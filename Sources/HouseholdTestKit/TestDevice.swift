@@ -89,7 +89,7 @@ public final class TestDevice: @unchecked Sendable {
       change(peer) { $0.knowsEnd = true }
       try remember(peer, completedSync: false)
     case .snapshotAdopted, .membershipReceived, .forkSuspected, .cloneSuspected, .shareKeyReceived, .shareKeyGiven,
-      .removedHere:
+      .removedHere, .certificateWanted, .certificateReceived:
       break
     }
   }

@@ -28,6 +28,10 @@ package enum TrustError: Error, Hashable, Sendable {
   case identityOfAnotherKey
   /// The certificate names another household than the one that signed it.
   case identityOfAnotherHousehold
+  /// A certificate that is to replace another one is for another key or names somebody else.
+  case certificateOfAnother
+  /// A certificate that is to replace another one is not valid now, or no longer than that one.
+  case certificateOfNoUse
   /// A file could not be read or written.
   case file(path: String, operation: String, errno: Int32)
   /// A file is larger than any of ours.
@@ -54,6 +58,8 @@ extension TrustError: CustomStringConvertible {
     case .noSingleIdentity: "The certificate does not name exactly one device of a household; pair the device again."
     case .identityOfAnotherKey: "The certificate names another device than the one whose key it holds."
     case .identityOfAnotherHousehold: "The certificate names another household than the one that signed it."
+    case .certificateOfAnother: "The certificate is for another key or names another member than this device's."
+    case .certificateOfNoUse: "The certificate is not valid now, or no longer than the one it would replace."
     case .file(let path, let operation, let number): "Cannot \(operation) \(path): \(systemMessage(number))."
     case .fileTooLarge(let path): "The file \(path) is larger than a key or certificate can be."
     case .openSSL(let call): "OpenSSL refused \(call); the installation of OpenSSL 3 may be broken."

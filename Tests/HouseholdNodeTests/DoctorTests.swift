@@ -80,15 +80,24 @@ struct DoctorTests {
   }
 
   @Test func `a certificate near its end, past it, and not begun are told apart`() {
-    func check(_ from: Int64, _ to: Int64) -> DoctorCheck {
+    func check(
+      _ from: Int64, _ to: Int64, isDue: Bool = true, _ renewal: CertificateCheck.Renewal = .byOwner
+    ) -> DoctorCheck {
       CertificateCheck.dates(
-        from: now.advanced(byMilliseconds: from * day), to: now.advanced(byMilliseconds: to * day), now: now)
+        from: now.advanced(byMilliseconds: from * day), to: now.advanced(byMilliseconds: to * day), isDue: isDue,
+        renewal: renewal, now: now)
     }
 
-    #expect(check(-1, 400).state == .passed)
+    #expect(check(-1, 400).state == .passed && check(-1, 400).summary.contains("renewed when this device meets"))
+    #expect(!check(-1, 400, isDue: false).summary.contains("renew"))
+    #expect(check(-1, 29, .here).summary.contains("this device's node renews it"))
+    #expect(check(-400, -1, .none).state == .information, "who belongs no longer has nothing to renew")
     #expect(check(-1, 29).check == "certificateNearEnd")
     #expect(check(-400, -1).check == "certificateExpired")
     #expect(check(1, 400).check == "certificateDates" && check(1, 400).state == .failed)
+    for failed in [check(-1, 29), check(-400, -1), check(1, 400), check(-1, 29, .here)] {
+      #expect(failed.remedy.hasSuffix(".") && !failed.remedy.contains("air this device"), "\(failed.remedy)")
+    }
   }
 
   @Test func `a clock that differs from all others is ours`() {

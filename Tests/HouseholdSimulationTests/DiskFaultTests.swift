@@ -173,7 +173,7 @@ struct DiskFaultTests {
     #expect(refused + noticed > 0, "\(refused) refused, \(noticed) noticed, \(harmless) harmless")
   }
 
-  private static func texts(_ device: SimulatedDevice) throws -> [String: FieldValue] {
+  static func texts(_ device: SimulatedDevice) throws -> [String: FieldValue] {
     Dictionary(uniqueKeysWithValues: try device.tables().map { ($0.key.id, $0.value[0]) })
   }
 }

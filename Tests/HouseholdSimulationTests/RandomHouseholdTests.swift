@@ -30,7 +30,7 @@ struct RandomHouseholdTests {
     #expect(outcome.failure == nil, "seed \(seed): \(outcome.failure ?? "")")
   }
 
-  @Test(arguments: [1, 5, 22, 35, 207, 10033, 21016] as [UInt64])
+  @Test(arguments: [1, 5, 22, 35, 207, 10033, 21016, 60275] as [UInt64])
   func `a seed that once found a fault where edits are sealed in parts holds`(seed: UInt64) throws {
     let outcome = try RandomHousehold.run(seed: seed)
     #expect(outcome.failure == nil, "seed \(seed): \(outcome.failure ?? "")")

@@ -35,6 +35,8 @@ struct MessageCodecTests {
     .goodbye(Goodbye(.unknown(99), "?")),
     .shareKeyWanted,
     .shareKey([1, 2, 3]),
+    .certificateWanted,
+    .certificate([4, 5, 6]),
     .membershipHave([id256(1), id256(2)]),
     .membership(MembershipPart(entries: [[1, 2, 3], []], more: true)),
     .have(
@@ -91,6 +93,8 @@ struct MessageCodecTests {
     8 6300013f
     9 -
     a 03010203
+    b -
+    c 03040506
     40 02010101010101010101010101010101010101010101010101010101010101010102020202020202020202020202020202020202020\
     20202020202020202020202
     41 01020301020300

@@ -74,7 +74,7 @@ struct LeaveCommand: Command {
       facts.dissolves
         ? "\(facts.partners.joined(separator: ", ")) belong no longer: each keeps what they have, and edits of theirs "
           + "that have not reached you stay with them."
-        : "\(facts.partners.joined(separator: ", ")) keep everything that they have, and the history with your name.",
+        : "With \(facts.partners.joined(separator: ", ")) stays everything that is there, and the history with your name.",
     ]
     if !facts.otherDevices.isEmpty {
       lines.append("Leaving with you, each keeping what it has: \(facts.otherDevices.joined(separator: ", ")).")

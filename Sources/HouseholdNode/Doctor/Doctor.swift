@@ -27,7 +27,7 @@ package struct Doctor: Sendable {
     func hasEnded() -> Bool { !isThorough && checks.contains { $0.state == .failed } }
     if hasEnded() { return DoctorReport(checks) }
     let facts = readFacts()
-    checks += CertificateCheck.run(directory, device: facts?.identity.device, now: now)
+    checks += CertificateCheck.run(directory, facts, now: now)
     if hasEnded() { return DoctorReport(checks) }
     checks += RecordsCheck.run(directory, isThorough: isThorough)
     // Without the facts there is a fault of the replica, and nothing to go on from.

@@ -164,7 +164,7 @@ final class MetricsServer: @unchecked Sendable {
     }
     let report = StatusJudge.report(
       facts, node: node, disk: DiskFacts(directory),
-      ownFiles: OwnFiles.check(directory, device: facts.identity.device, now: now), now: now)
+      ownFiles: OwnFiles.check(directory, facts, now: now), now: now)
     return MetricsText(
       report, replicaBytes: Self.size(directory.replica), walBytes: Self.size(directory.replica + "-wal")
     ).text

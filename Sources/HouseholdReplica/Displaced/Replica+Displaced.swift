@@ -46,6 +46,13 @@ extension Replica {
     }
   }
 
+  /// Keeps a write that a changeset displaced, where anybody could still say that this one does not count.
+  func keepDisplaced(_ lost: Write, cell: String, of place: RecordPlace, writer: Int64, displacer: Int64) throws {
+    guard hasOthers else { return }
+    try keepDisplaced(
+      DisplacedContent.encode(lost), cell: cell, of: place, writer: writer, life: lost.life, displacer: displacer)
+  }
+
   /// Keeps a write that was displaced; one that is kept already stays as it is.
   func keepDisplaced(
     _ content: [UInt8], cell: String, of place: RecordPlace, writer: Int64, life: UInt64, displacer: Int64

@@ -136,7 +136,7 @@ extension Replica {
           writer: ChangesetName(replica: replica, sequence: UInt64(statement.integer(3))),
           life: UInt64(statement.integer(4)))
         if let start, !here.isAfter(start) { continue }
-        if size >= Limits.batchTargetBytes {
+        if size >= Limits.batchTargetBytes || headers.byteCount >= Limits.pageHeaderBytes {
           return finish(&page, headers, cursor: .displaced(last), isLast: false)
         }
         let row = SnapshotDisplaced(

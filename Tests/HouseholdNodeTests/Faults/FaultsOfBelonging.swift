@@ -37,7 +37,7 @@ enum FaultsOfBelonging {
     },
     Fault(
       name: "edits made before a demotion was heard of", told: "kim", verdict: "degraded", reason: "rejected",
-      remedy: "Look at them (household rejected)", clears: "not yet, also when they are dismissed"
+      remedy: "Look at them (household rejected)", clears: "when they are put aside"
     ) { stage in
       let kim = try stage.addKim()
       try stage.ana.waitInSync()
@@ -45,7 +45,12 @@ enum FaultsOfBelonging {
       try kim.put("note", "too-late", "title=x")
       try stage.ana.json("demote", "kim", "--read-only")
       try kim.start(peers: [stage.ana])
-      return { try stage.loseKim() }
+      return {
+        let list = try kim.json("rejected")["rejected"] as? [[String: Any]] ?? []
+        for id in list.compactMap({ $0["id"] as? String }) { try kim.json("rejected", "dismiss", id) }
+        try kim.waitInSync()
+        try stage.loseKim()
+      }
     },
   ]
 }

@@ -127,13 +127,15 @@ enum FaultsOfFiles {
       remedy: "Close it: chmod 700", edit: .arrives
     ) { try opened("", 0o755, 0o700, $0) },
     Fault(
-      name: "the certificate ends soon", told: "ben", verdict: "degraded", reason: "certificateNearEnd",
-      remedy: "Pair this device again before", clears: "when the certificate is another one", edit: .arrives,
-      isQuick: true
+      name: "the certificate ends soon, and no owner's node runs", told: "ben", verdict: "degraded",
+      reason: "certificateNearEnd", remedy: "Leave the node running while an owner's",
+      clears: "when an owner's node runs",
+      edit: .held, isQuick: true
     ) { try certified(endsIn: 10, $0) },
     Fault(
-      name: "the certificate has ended", told: "ben", verdict: "degraded", reason: "certificateExpired",
-      remedy: "Check the clock of this device", clears: "when the certificate is another one", edit: .arrives
+      name: "the certificate has ended, and no owner's node runs", told: "ben", verdict: "degraded",
+      reason: "certificateExpired", remedy: "Check the clock of this device", clears: "when an owner's node runs",
+      edit: .held
     ) { try certified(endsIn: -10, $0) },
   ]
 
@@ -143,7 +145,7 @@ enum FaultsOfFiles {
     return { try FileManager.default.setAttributes([.posixPermissions: closed], ofItemAtPath: path) }
   }
 
-  /// Gives ben's key another certificate, and lets his node start with it: dates never refuse (R6).
+  /// Gives ben's key another certificate, and lets his node start with it while ana's is away; she renews it later.
   private static func certified(endsIn days: Int64, _ stage: FaultStage) throws -> FaultEnd {
     let keys = try NodeKeys(DataDirectory(stage.ben.directory))
     let authority = try #require(try NodeKeys(DataDirectory(stage.ana.directory)).authority)
@@ -151,9 +153,11 @@ enum FaultsOfFiles {
     let left = keys.device.notAfter.milliseconds(since: SystemClock.now)
     let issued = SystemClock.now.advanced(byMilliseconds: days * day - left)
     let path = DataDirectory(stage.ben.directory).deviceCertificate
+    let address = stage.ana.address
     try stage.ben.stop()
+    try stage.ana.stop()
     try authority.issue(publicKey: keys.device.publicKey, member: keys.device.member, now: issued).save(to: path)
     try stage.ben.start(peers: [stage.ana])
-    return { try keys.device.save(to: path) }
+    return { try stage.ana.start(listen: address) }
   }
 }
