@@ -21,6 +21,15 @@ static inline void household_sqlite_release_memory(sqlite3 *connection) {
   sqlite3_db_release_memory(connection);
   malloc_trim(0);
 }
+/* Notes the length of the write-ahead log after each commit, in pages, and leaves it alone up to this many. */
+enum { household_sqlite_longest_log = 4000 };
+static inline int household_sqlite_after_commit(void *length, sqlite3 *connection, const char *name, int pages) {
+  *(int *)length = pages;
+  return pages >= household_sqlite_longest_log ? sqlite3_wal_checkpoint(connection, name) & 0 : SQLITE_OK;
+}
+static inline void household_sqlite_note_log_length(sqlite3 *connection, int *length) {
+  sqlite3_wal_hook(connection, household_sqlite_after_commit, length);
+}
 /* SQLITE_TRANSIENT is a cast that Swift does not import: the value is copied by SQLite before the call returns. */
 static inline int household_sqlite_bind_text(sqlite3_stmt *statement, int index, const char *text, int count) {
   return sqlite3_bind_text(statement, index, text, count, SQLITE_TRANSIENT);

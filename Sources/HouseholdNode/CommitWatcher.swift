@@ -18,7 +18,10 @@ package final class CommitWatcher: @unchecked Sendable {
       try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
         loop.submit { [self] in
           do {
-            watcher = try ReplicaWatcher(directory, loop: loop) { [weak self] in self?.tell() }
+            watcher = try ReplicaWatcher(directory, loop: loop) { [weak self] in
+              self?.tell()
+              return false
+            }
             continuation.resume()
           } catch {
             continuation.resume(throwing: error)

@@ -144,7 +144,9 @@ package final class Node: @unchecked Sendable {
       control = try ControlSocket(configuration.directory, loop: work) { [weak self] request in
         self?.answer(request) ?? .failed(code: "nodeNotRunning", message: "The node is stopping.", remedy: "")
       }
-      watcher = try ReplicaWatcher(configuration.directory, loop: work) { [weak self] in self?.driver.lookForEdits() }
+      watcher = try ReplicaWatcher(configuration.directory, loop: work, ownCommits: { [replica] in replica.commits }) {
+        [weak self] in self?.driver.lookForEdits() ?? true
+      }
       shareKeys.look()
       certificates.look()
       if configuration.discovers { startDiscovery() }

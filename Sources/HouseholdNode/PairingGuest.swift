@@ -177,7 +177,7 @@ package struct PairingGuest: Sendable {
       [hostAddress.description] + completion.addresses.filter { $0 != hostAddress.description },
       limit: Limits.addressesPerDevice)
     let json = String(decoding: try JSONEncoder().encode(contact), as: UTF8.self)
-    try replica.saw(hostDevice, at: SystemClock.now, completedSync: false, contact: json)
+    try replica.saw(hostDevice, at: SystemClock.now, completedSync: nil, contact: json)
     replica.close()
     if existing == .merge { try ExistingHousehold(directory).copyRecords(to: staging) }
     try DurableFile(path: marker).write(mark, mode: 0o600)

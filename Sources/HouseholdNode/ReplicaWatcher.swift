@@ -4,25 +4,50 @@ internal import HouseholdTransport
 /// Notices that some program wrote to the replica: inotify on the directory, and a slow look behind it.
 ///
 /// On the replica's thread. An event comes with the write, and the commit can be seen only when the disk has it, which
-/// makes no event; so after an event it looks again and again, each time after twice the pause.
+/// makes no event; so after an event it looks again and again, with longer and longer pauses, until it found something.
 final class ReplicaWatcher: @unchecked Sendable {
   private let loop: EventLoop
   private let descriptor: Int32
-  private let look: () -> Void
+  private let ownCommits: () -> Int
+  private let look: () -> Bool
   /// Counts events: looks that an earlier one made due are left out.
   private var events = 0
   private var isStopped = false
+  /// The commits of this process at the last event.
+  private var knownCommits = 0
 
-  /// The first and the longest pause after an event, in microseconds: a quick disk's commit, and a very slow one's.
-  private static let pauses: ClosedRange<Int64> = 60...1_000_000
+  /// The pauses after an event, in microseconds: from a quick disk's commit to a very slow one's.
+  private struct Pauses {
+    /// After the write of some other program: a quarter of the time that its commit takes is lost at most.
+    static let close = Pauses(next: 30, dense: 2_000)
+    /// After what may be our own write, which is most often followed by none.
+    static let wide = Pauses(next: 60, dense: 0)
+    private static let longest: Int64 = 1_000_000
+
+    var next: Int64
+    /// Up to which pause each is only a quarter longer than the one before.
+    var dense: Int64
+
+    /// The pauses after this one; nil after the last.
+    var rest: Pauses? {
+      let longer = next < dense ? next * 5 / 4 : next * 2
+      return longer <= Self.longest ? Pauses(next: longer, dense: dense) : nil
+    }
+  }
+
   /// How often to look without any event, in milliseconds.
   private static let slowLook: Int64 = 2000
 
   /// Watches from now on; on the loop only.
   ///
-  /// - Parameter look: looks for captured edits.
-  init(_ directory: DataDirectory, loop: EventLoop, look: @escaping () -> Void) throws {
+  /// - Parameters:
+  ///   - ownCommits: how often this process has committed to the file until now.
+  ///   - look: looks for captured edits; returns whether all that had been written when it was called is dealt with.
+  init(
+    _ directory: DataDirectory, loop: EventLoop, ownCommits: @escaping () -> Int = { 0 }, look: @escaping () -> Bool
+  ) throws {
     self.loop = loop
+    self.ownCommits = ownCommits
     self.look = look
     descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
     let events = UInt32(IN_MODIFY) | UInt32(IN_CREATE)
@@ -40,24 +65,25 @@ final class ReplicaWatcher: @unchecked Sendable {
     var heard = false
     while unsafe read(descriptor, &buffer, buffer.count) > 0 { heard = true }
     guard heard, !isStopped else { return }
-    look()
     events += 1
-    lookAgain(after: Self.pauses.lowerBound, event: events)
+    let commits = ownCommits()
+    let pauses = commits == knownCommits ? Pauses.close : .wide
+    knownCommits = commits
+    if !look() { lookAgain(pauses, event: events) }
   }
 
-  private func lookAgain(after pause: Int64, event: Int) {
-    guard pause <= Self.pauses.upperBound else { return }
-    _ = loop.schedule(afterMicroseconds: pause) { [weak self] in
+  private func lookAgain(_ pauses: Pauses?, event: Int) {
+    guard let pauses else { return }
+    _ = loop.schedule(afterMicroseconds: pauses.next) { [weak self] in
       guard let self, !self.isStopped, self.events == event else { return }
-      self.look()
-      self.lookAgain(after: pause * 2, event: event)
+      if !self.look() { self.lookAgain(pauses.rest, event: event) }
     }
   }
 
   private func slowly() {
     _ = loop.schedule(afterMilliseconds: Self.slowLook) { [weak self] in
       guard let self, !self.isStopped else { return }
-      self.look()
+      _ = self.look()
       self.slowly()
     }
   }

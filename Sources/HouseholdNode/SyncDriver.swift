@@ -12,10 +12,12 @@ final class SyncDriver: @unchecked Sendable {
   let loop: EventLoop
   let replica: Replica
   let log: Log
-  private let engine: SyncEngine
-  private var links: [LinkNumber: Link] = [:]
+  let engine: SyncEngine
+  private(set) var links: [LinkNumber: Link] = [:]
   private(set) var contacts: [DeviceID: PeerContact] = [:]
   private(set) var diverged: Set<DeviceID> = []
+  /// When a sync was completed with a peer, as far as that is not written down.
+  private var completedSyncs: [DeviceID: Instant] = [:]
   private var health = StoreHealth()
   private var pacing = SealPacing()
   private var isSealDue = false
@@ -39,11 +41,13 @@ final class SyncDriver: @unchecked Sendable {
   var onLocalEdit: () -> Void = {}
 
   private let witness: Witness
+  private let tidier: LogTidier
 
   init(
     loop: EventLoop, replica: Replica, bootNonce: BootNonce, programVersion: String, log: Log, witness: Witness
   ) throws {
     self.witness = witness
+    tidier = LogTidier(loop: loop, replica: replica)
     self.loop = loop
     self.replica = replica
     self.log = log
@@ -56,6 +60,7 @@ final class SyncDriver: @unchecked Sendable {
           "what was remembered of a peer cannot be read", ["device": device.description, "error": "\(error)"])
       }
     }
+    tidier.onFailure = { [weak self] in self?.storeFailed($0) }
   }
 
   /// Where this node can be dialled, for the hellos to come.
@@ -90,7 +95,7 @@ final class SyncDriver: @unchecked Sendable {
     guard let device else { return }
     if !isConnected(device) {
       change(device) { $0.ended(reason) }
-      remember(device, completedSync: false)
+      remember(device)
     }
     log.note("link closed", ["peer": short(device), "reason": reason.description])
     onDisconnected(device, reason)
@@ -107,12 +112,19 @@ final class SyncDriver: @unchecked Sendable {
   // MARK: Edits
 
   /// Looks for captured edits and seals them, soon.
-  func lookForEdits() {
-    guard !isStopped, !isSealDue else { return }
+  ///
+  /// Returns whether everything is sealed, or will be, that was being written when it was called.
+  @discardableResult
+  func lookForEdits() -> Bool {
+    guard !isStopped, !isSealDue else { return true }
     do {
-      guard try replica.hasUnsealedEdits() else { return probeStore() }
+      guard try replica.hasUnsealedEdits() else {
+        probeStore()
+        return false
+      }
     } catch {
-      return storeFailed(error)
+      storeFailed(error)
+      return false
     }
     let wait = pacing.wait(now: EventLoop.now)
     if wait == 0 { return seal() }
@@ -121,16 +133,22 @@ final class SyncDriver: @unchecked Sendable {
       isSealDue = false
       if !isStopped { seal() }
     }
+    return true
   }
 
-  private func seal() {
+  /// Returns whether something was sealed: with it, everything that was being written, as a writer's lock comes before
+  /// ours.
+  @discardableResult
+  private func seal() -> Bool {
     do {
-      guard try replica.seal(now: SystemClock.now) else { return }
+      guard try replica.seal(now: SystemClock.now) else { return false }
       storeWorks()
       handle(.localChanges)
       onLocalEdit()
+      return true
     } catch {
       storeFailed(error)
+      return false
     }
   }
 
@@ -155,6 +173,8 @@ final class SyncDriver: @unchecked Sendable {
   /// Lets the engine see that time went on; when all is quiet, the digest for status is computed.
   func tick() {
     replica.lastNow = SystemClock.now
+    rememberSyncs()
+    tidier.secondPassed(isQuiet: quietSeconds > 0 && storeError == nil)
     handle(.tick)
     quietSeconds += 1
     guard quietSeconds == Self.digestAfterSeconds else { return }
@@ -169,7 +189,10 @@ final class SyncDriver: @unchecked Sendable {
       switch try replica.refreshDigest(rows: Self.digestSliceRows) {
       case .sealed: handle(.localChanges)
       case .more: _ = loop.schedule(afterMilliseconds: 1) { [self] in computeDigest() }
-      case .over: handle(.digestComputed)
+      case .over:
+        handle(.digestComputed)
+        // All records have gone through the cache, and most nodes are idle now.
+        replica.releaseMemory()
       }
     } catch {
       storeFailed(error)
@@ -189,6 +212,7 @@ final class SyncDriver: @unchecked Sendable {
       storeFailed(error)
     }
     for effect in effects { obey(effect) }
+    if event != .tick { tidier.happened() }
   }
 
   private func obey(_ effect: Effect) {
@@ -214,7 +238,7 @@ final class SyncDriver: @unchecked Sendable {
         storeFailed(error)
       }
       change(device) { $0.synced() }
-      remember(device, completedSync: true)
+      completedSyncs[device] = SystemClock.now
     case .acknowledged: break
     case .agreed(let device): diverged.remove(device)
     case .received(let count, let device): change(device) { $0.changesReceived += UInt64(count) }
@@ -260,7 +284,7 @@ final class SyncDriver: @unchecked Sendable {
       contact.programVersion = peer.programVersion
       contact.learn(peer.addresses, limit: Limits.addressesPerDevice)
     }
-    remember(peer.device, completedSync: false)
+    remember(peer.device)
     log.note(
       "peer connected",
       [
@@ -274,7 +298,7 @@ final class SyncDriver: @unchecked Sendable {
     let membership = replica.membershipNow
     guard !membership.admits(replica.identity.device), membership.admits(device) else { return }
     change(device) { $0.knowsEnd = true }
-    remember(device, completedSync: false)
+    remember(device)
   }
 
   /// Remembers what a peer keeps back of this device's changesets, across its absence.
@@ -284,10 +308,10 @@ final class SyncDriver: @unchecked Sendable {
       contact.heldThere = own.contains { $0.reason == .held }
       contact.rejectedThere = own.contains { $0.reason == .rejected }
     }
-    remember(device, completedSync: false)
+    remember(device)
   }
 
-  // MARK: Facts for status
+  // MARK: Faults and what is remembered
 
   /// What the store said when it failed last, until it works again.
   var storeError: LiveFacts.StoreError? { health.error }
@@ -326,67 +350,30 @@ final class SyncDriver: @unchecked Sendable {
     }
   }
 
-  private func remember(_ device: DeviceID, completedSync: Bool) {
+  private func remember(_ device: DeviceID) {
     // Each try would hold everything up for as long as we wait for a lock; the next contact remembers it.
     guard !health.isFresh(now: EventLoop.now) else { return }
     do {
       let json = String(decoding: try JSONEncoder().encode(contacts[device] ?? PeerContact()), as: UTF8.self)
-      try replica.saw(device, at: SystemClock.now, completedSync: completedSync, contact: json)
+      try replica.saw(
+        device, at: SystemClock.now, completedSync: completedSyncs.removeValue(forKey: device), contact: json)
     } catch {
       storeFailed(error)
     }
   }
 
-  /// What status shows of the peers as of now.
-  func livePeers() throws -> [String: LiveFacts.Peer] {
-    let received = try replica.vectors().received
-    let sessions = Dictionary(engine.peers.map { ($0.device, $0) }) { old, new in new.isInUse ? new : old }
-    let clones = liveClones()
-    let relayed = engine.relayed
-    var peers: [String: LiveFacts.Peer] = [:]
-    for device in Set(contacts.keys).union(sessions.keys).union(relayed.keys).sorted() {
-      let session = sessions[device]
-      let link = session.flatMap { links[$0.link] }
-      var contact = contacts[device] ?? PeerContact()
-      if let link {
-        contact.bytesSent += link.traffic.bytesSent
-        contact.bytesReceived += link.traffic.bytesReceived
-        contact.clockOffsetMs = session?.clockOffsetMilliseconds
-      }
-      peers[device.description] = LiveFacts.Peer(
-        connected: session?.isInUse ?? false, through: relayed[device]?.description,
-        address: link?.address.description,
-        missingHere: session?.received.excess(over: received) ?? 0, synced: session?.isSynced ?? false,
-        caughtUp: session?.isCaughtUp ?? false,
-        contact: contact, diverged: diverged.contains(device), cloned: clones.contains(device))
-    }
-    return peers
-  }
-
-  /// Devices of which two nodes are connected.
-  private func liveClones() -> Set<DeviceID> {
-    let starts = Dictionary(grouping: engine.peers.filter(\.isInUse), by: \.device).mapValues {
-      Set($0.map(\.bootNonce))
-    }
-    return Set(starts.filter { $0.value.count > 1 }.keys)
-  }
-
-  /// How far the clocks of the devices that are connected now are from ours, without one of them.
-  func clockOffsets(except device: DeviceID) -> [Int64] {
-    engine.peers.filter { $0.device != device && $0.isInUse }.compactMap(\.clockOffsetMilliseconds)
-  }
-
-  /// Whether the device is connected to us, or to one that we are connected to.
-  func isThere(_ device: DeviceID) -> Bool { isConnected(device) || engine.relayed[device] != nil }
+  /// Remembers what is told at every edit and need not be written at every edit.
+  func rememberSyncs() { for device in completedSyncs.keys.sorted() { remember(device) } }
 
   /// Says goodbye to all peers; nothing is taken in afterwards.
   func stop() {
     lookForEdits()
     handle(.shutDown)
     isStopped = true
+    tidier.stop()
     for link in links.values {
       count(link)
-      if let device = link.identity?.peer?.device { remember(device, completedSync: false) }
+      if let device = link.identity?.peer?.device { remember(device) }
     }
     links = [:]
   }

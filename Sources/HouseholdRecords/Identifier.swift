@@ -38,7 +38,10 @@ package struct Identifier256<Kind>: Hashable, Comparable, Sendable, CustomString
   /// The 32 bytes, most significant first.
   package var bytes: [UInt8] {
     [UInt8](unsafeUninitializedCapacity: Self.byteCount) { buffer, count in
-      for (index, word) in [w0, w1, w2, w3].enumerated() { putBigEndian(word, at: index * 8, of: buffer) }
+      putBigEndian(w0, at: 0, of: buffer)
+      putBigEndian(w1, at: 8, of: buffer)
+      putBigEndian(w2, at: 16, of: buffer)
+      putBigEndian(w3, at: 24, of: buffer)
       count = Self.byteCount
     }
   }

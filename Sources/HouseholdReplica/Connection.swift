@@ -11,6 +11,10 @@ internal import HouseholdRecords
   private let handle: OpaquePointer
   private var statements: [String: Statement] = [:]
   private var isInTransaction = false
+  /// How often something was committed on this connection.
+  private(set) var commits = 0
+  /// Where SQLite's hook leaves the length of the write-ahead log; nil while SQLite tidies the log by itself.
+  private var logLength: UnsafeMutablePointer<Int32>?
   /// Where the file lies.
   let path: String
 
@@ -70,6 +74,8 @@ internal import HouseholdRecords
     isClosed = true
     statements = [:]
     unsafe sqlite3_close_v2(handle)
+    unsafe logLength?.deallocate()
+    unsafe logLength = nil
   }
 
   /// Gives a cache that was made larger for one transaction back to the system.
@@ -157,6 +163,22 @@ internal import HouseholdRecords
     return result
   }
 
+  /// The same for what need not be on the disk when this returns: it is there with the next transaction that must, and
+  /// a power cut before takes it away whole.
+  func transactionInPassing<Result>(_ body: () throws -> Result) throws -> Result {
+    if isInTransaction { return try body() }
+    try execute("PRAGMA synchronous = NORMAL")
+    let result: Result
+    do {
+      result = try transaction(body)
+    } catch {
+      try execute("PRAGMA synchronous = FULL")
+      throw error
+    }
+    try execute("PRAGMA synchronous = FULL")
+    return result
+  }
+
   /// Begins a write transaction that `commit` or `rollBack` ends; transactions in between become part of it.
   func begin() throws {
     precondition(!isInTransaction, "a connection has one transaction at a time")
@@ -169,6 +191,7 @@ internal import HouseholdRecords
     do {
       try execute("COMMIT")
       isInTransaction = false
+      commits += 1
     } catch {
       rollBack()
       throw error
@@ -180,6 +203,31 @@ internal import HouseholdRecords
     isInTransaction = false
     // After some errors SQLite has rolled back by itself; a second ROLLBACK then says so, which changes nothing.
     unsafe sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
+  }
+
+  // MARK: The write-ahead log
+
+  /// Leaves the log to `tidyLog`: by itself SQLite tidies it with the commit that makes it longer than 1,000 pages, and
+  /// whoever waits for that commit waits for all of them. A very long one is still tidied so.
+  func tidyLogByHand() {
+    guard unsafe logLength == nil else { return }
+    let length = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
+    unsafe length.initialize(to: 0)
+    unsafe logLength = unsafe length
+    unsafe household_sqlite_note_log_length(handle, length)
+  }
+
+  /// How many pages the log had after the last commit here.
+  var logPages: Int { unsafe logLength.map { unsafe Int($0.pointee) } ?? 0 }
+
+  /// Moves the pages of the log to their places, as far as no reader needs them where they are.
+  func tidyLog() throws {
+    var (pages, moved): (Int32, Int32) = (0, 0)
+    let code = unsafe sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, &pages, &moved)
+    unsafe logLength?.pointee = max(0, pages - moved)
+    // Somebody else is at it.
+    if code == SQLITE_BUSY { return }
+    guard code == SQLITE_OK else { throw unsafe Self.error(code, on: handle, doing: "tidy the log") }
   }
 
   /// Gives back what a large piece of work took: a node is idle most of the time, and its memory is others' then.

@@ -22,7 +22,8 @@ extension Replica {
   }
 
   package func acknowledge(_ vector: VersionVector, by device: DeviceID, at now: Instant?) throws {
-    try write {
+    // Whatever a power cut takes of it the peer says again.
+    try write(durably: false) {
       // Never more than is here: what a peer claims beyond that is none of ours.
       var counted = try peer(device).acknowledged
       let received = replicas.vectors.received
@@ -49,16 +50,16 @@ extension Replica {
       .bytes(device.bytes), .bytes(token.bytes))
   }
 
-  /// Remembers that the peer was here, whether a sync was completed, and what status shows of it (JSON).
-  package func saw(_ device: DeviceID, at now: Instant, completedSync: Bool, contact: String) throws {
-    try write {
+  /// Remembers that the peer was here, when a sync was completed, if one was, and what status shows of it (JSON).
+  package func saw(_ device: DeviceID, at now: Instant, completedSync: Instant?, contact: String) throws {
+    try write(durably: false) {
       try connection.run(
         """
         INSERT INTO sync_peer(device, last_seen, last_sync, contact) VALUES (?1, ?2, ?3, ?4)
         ON CONFLICT(device) DO UPDATE SET
           last_seen = ?2, last_sync = coalesce(?3, last_sync), contact = ?4
         """, .bytes(device.bytes), .integer(now.milliseconds),
-        completedSync ? .integer(now.milliseconds) : .null, .text(contact))
+        completedSync.map { .integer($0.milliseconds) } ?? .null, .text(contact))
     }
   }
 }

@@ -200,8 +200,10 @@ extension Replica {
   func appendOwn(
     _ edits: [EditReader.Edit], editedAt: Instant, continues: Bool, overwritten: Stamp?, now: Instant
   ) throws -> ChangesetHeader {
-    let origin = ReplicaOrigin(device: identity.device, nonce: try facts.identifier128(.nonce))
-    let entry = try replicas.add(replica, origin: origin, begun: membershipState.heads, on: connection)
+    let isFirst = (replicas[replica]?.received ?? 0) == 0
+    let origin = isFirst ? ReplicaOrigin(device: identity.device, nonce: try facts.identifier128(.nonce)) : nil
+    if let origin { _ = try replicas.add(replica, origin: origin, begun: membershipState.heads, on: connection) }
+    guard let entry = replicas[replica] else { throw ReplicaError(.other, "This device's replica is not known here.") }
     let name = ChangesetName(replica: replica, sequence: entry.received + 1)
     let previous = try log.header(
       of: ChangesetName(replica: replica, sequence: entry.received), replicas: replicas)
@@ -219,7 +221,7 @@ extension Replica {
     let changes = try appliedDependencies().changes(since: earlier)
     let heads = membershipState.heads
     var changeset = Changeset(
-      name: name, previous: previous?.hash ?? .zero, origin: entry.received == 0 ? origin : nil, stamp: stamp,
+      name: name, previous: previous?.hash ?? .zero, origin: origin, stamp: stamp,
       editedAt: editedAt, continues: continues,
       dependencyChanges: changes,
       schemaVersion: membershipState.schema.version,

@@ -3,8 +3,8 @@ package import HouseholdRecords
 /// One device's SQLite file of records: captures local edits, seals them, stores what peers send, and merges.
 ///
 /// All of it runs on its owner's thread, and each call that writes is one transaction that is durable when it returns
-/// (WAL with `synchronous=FULL`). What it keeps in memory is only what the file says; after a failed transaction it is
-/// what it was before.
+/// (WAL with `synchronous=FULL`), but for what is remembered of a peer that would say it again. What it keeps in memory is
+/// only what the file says; after a failed transaction it is what it was before.
 package final class Replica {
   let connection: Connection
   let facts: Facts
@@ -101,6 +101,7 @@ package final class Replica {
       PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -8000;
       PRAGMA journal_size_limit = 67108864
       """)
+    connection.tidyLogByHand()
     try connection.setTriggers(false)
     for migration in EngineTables.migrations.dropFirst(Int(version)) {
       try connection.transaction { try connection.execute(migration) }
@@ -163,8 +164,20 @@ package final class Replica {
     lastFault.flatMap { $0.description == text ? $0 : nil } ?? ReplicaError(.other, text)
   }
 
+  /// Gives the memory back that holds what was read of the file.
+  package func releaseMemory() { connection.releaseMemory() }
+
   /// Forgets what was read of the file: a page that was damaged when it was read may be whole by now.
   package func readAnew() { connection.releaseMemory() }
+
+  /// How often something was committed here.
+  package var commits: Int { connection.commits }
+
+  /// How many pages the write-ahead log holds, as far as is known here.
+  package var logPages: Int { directAdoption == nil ? connection.logPages : 0 }
+
+  /// Moves what the write-ahead log holds to its place in the file.
+  package func tidyLog() throws { try connection.tidyLog() }
 
   /// Whether the file is where it was opened.
   package var isInPlace: Bool { !connection.hasMoved }
@@ -196,7 +209,9 @@ package final class Replica {
   /// what no file holds, and peers would be told.
   ///
   /// Nothing is written into a file that is not in its place any more: it would be acknowledged, and nobody would find it.
-  func write<Result>(_ body: () throws -> Result) throws -> Result {
+  ///
+  /// - Parameter durably: whether it is on the disk when this returns; if not, it is with the next one that is.
+  func write<Result>(durably: Bool = true, _ body: () throws -> Result) throws -> Result {
     guard isInPlace else {
       let fault = ReplicaError(.replicaMissing, "The replica's file was moved away, deleted or replaced.")
       lastFault = fault
@@ -205,7 +220,7 @@ package final class Replica {
     try setDirectAdoptionAside()
     let before = remembered
     do {
-      return try connection.transaction(body)
+      return try durably ? connection.transaction(body) : connection.transactionInPassing(body)
     } catch {
       if let fault = error as? ReplicaError { lastFault = fault }
       putBack(before)

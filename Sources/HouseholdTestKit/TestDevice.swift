@@ -106,7 +106,7 @@ public final class TestDevice: @unchecked Sendable {
 
   private func remember(_ peer: DeviceID, completedSync: Bool) throws {
     let json = String(decoding: try JSONEncoder().encode(contacts[peer] ?? PeerContact()), as: UTF8.self)
-    try replica.saw(peer, at: clock.now, completedSync: completedSync, contact: json)
+    try replica.saw(peer, at: clock.now, completedSync: completedSync ? clock.now : nil, contact: json)
   }
 
   /// What a running node tells for status.

@@ -174,6 +174,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
 
   private func run() {
     threadNumber.store(UInt(pthread_self()), ordering: .releasing)
+    household_exact_timers()
     var events = unsafe [epoll_event](repeating: epoll_event(), count: 128)
     while runSubmitted() {
       while let body = timers.takeDue(Self.microseconds) { body() }

@@ -81,25 +81,4 @@ import COpenSSL
     }
     return Self.privatePrefix + raw
   }
-
-  func signature(of message: [UInt8]) throws(TrustError) -> [UInt8] {
-    guard let context = unsafe EVP_MD_CTX_new() else { throw .openSSL(call: "EVP_MD_CTX_new") }
-    defer { unsafe EVP_MD_CTX_free(context) }
-    var signature = [UInt8](repeating: 0, count: 64)
-    var count = signature.count
-    guard unsafe EVP_DigestSignInit(context, nil, nil, nil, pointer) == 1,
-      unsafe EVP_DigestSign(context, &signature, &count, message, message.count) == 1, count == 64
-    else { throw .openSSL(call: "EVP_DigestSign") }
-    return signature
-  }
-
-  func isValid(signature: [UInt8], message: [UInt8]) -> Bool {
-    guard signature.count == 64, let context = unsafe EVP_MD_CTX_new() else { return false }
-    defer {
-      unsafe EVP_MD_CTX_free(context)
-      ERR_clear_error()
-    }
-    return unsafe EVP_DigestVerifyInit(context, nil, nil, nil, pointer) == 1
-      && EVP_DigestVerify(context, signature, signature.count, message, message.count) == 1
-  }
 }

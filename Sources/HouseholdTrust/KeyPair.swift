@@ -7,9 +7,11 @@ package final class KeyPair: DeviceSigner, CustomStringConvertible, CustomReflec
   /// SHA-256 of the public key.
   package let device: DeviceID
   let handle: KeyHandle
+  private let signing: ReadyContext
 
   private init(handle: KeyHandle) throws(TrustError) {
     self.handle = handle
+    signing = try ReadyContext(.signing, with: handle)
     publicKey = try handle.publicKey()
     device = OpenSSLCryptography().deviceID(publicKey: publicKey)
   }
@@ -36,7 +38,7 @@ package final class KeyPair: DeviceSigner, CustomStringConvertible, CustomReflec
   package func privateKey() throws(TrustError) -> [UInt8] { try handle.privateKey() }
 
   /// An Ed25519 signature of the message: 64 bytes.
-  package func signature(of message: [UInt8]) throws -> [UInt8] { try handle.signature(of: message) }
+  package func signature(of message: [UInt8]) throws -> [UInt8] { try signing.signature(of: message) }
 
   /// The key pair by its device id.
   package var description: String { "key \(device)" }

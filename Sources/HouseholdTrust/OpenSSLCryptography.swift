@@ -3,6 +3,8 @@ import HouseholdRecords
 
 /// The cryptography of records and membership, by OpenSSL.
 package struct OpenSSLCryptography: Cryptography {
+  private let keys = KnownKeys()
+
   package init() {}
 
   /// SHA-256 of the bytes: 32 bytes.
@@ -15,7 +17,7 @@ package struct OpenSSLCryptography: Cryptography {
   /// Whether the signature was made with the private half of an Ed25519 key; false for anything else.
   package func isValid(signature: [UInt8], message: [UInt8], publicKey: [UInt8]) -> Bool {
     do throws(TrustError) {
-      return try KeyHandle(publicKey: publicKey).isValid(signature: signature, message: message)
+      return try keys.verifying(publicKey).isValid(signature: signature, message: message)
     } catch {
       return false
     }

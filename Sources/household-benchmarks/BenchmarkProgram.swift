@@ -59,6 +59,7 @@ enum Benchmark: String, CaseIterable {
   case storeSize = "store-size"
   case nothingChanged = "nothing-changed"
   case thousandEdits = "thousand-edits"
+  case cutConnection = "cut-connection"
   case liveEdit = "live-edit"
   case offlineEdits = "offline-edits"
   case idle
@@ -80,6 +81,7 @@ enum Benchmark: String, CaseIterable {
     case .storeSize: try StoreSize.measure(stage)
     case .nothingChanged: try Reconnection.measureNothing(stage)
     case .thousandEdits: try Reconnection.measureEdits(stage)
+    case .cutConnection: try CutConnection.measure(stage)
     case .liveEdit: try LiveEdit.measure(stage)
     case .offlineEdits: try OfflineEdits.measure(stage)
     case .idle: try IdleNode.measure(stage)

@@ -93,10 +93,13 @@ final class Device {
 
   /// Starts the node, which dials `peer`; does not wait for it.
   func launchNode(peer: Device? = nil) throws {
+    try launchNode(options: peer.map { ["--peer", $0.address] } ?? [])
+  }
+
+  private func launchNode(options: [String]) throws {
     precondition(node == nil, "a device has one node at a time")
     starts += 1
-    let process = try makeProcess(
-      ["node", "--listen", "127.0.0.1:0", "--no-discovery"] + (peer.map { ["--peer", $0.address] } ?? []))
+    let process = try makeProcess(["node", "--listen", "127.0.0.1:0", "--no-discovery"] + options)
     process.standardOutput = try log("out-\(starts)")
     process.standardError = try log("node")
     try process.run()
@@ -106,6 +109,16 @@ final class Device {
   /// Starts the node and waits until it listens.
   func startNode(peer: Device? = nil) throws {
     try launchNode(peer: peer)
+    try awaitListening()
+  }
+
+  /// Starts the node, which tells others this address as its own, and waits until it listens.
+  func startNode(peerAddress: String? = nil, advertise: String) throws {
+    try launchNode(options: ["--advertise", advertise] + (peerAddress.map { ["--peer", $0] } ?? []))
+    try awaitListening()
+  }
+
+  private func awaitListening() throws {
     let url = folder.appending(path: "\(name)-out-\(starts).log")
     try Patience.wait(for: "the node of \(name) to listen", microseconds: 2000, seconds: 30) {
       let text = try String(contentsOf: url, encoding: .utf8)

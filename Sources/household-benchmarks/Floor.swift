@@ -4,7 +4,8 @@ import Foundation
 ///
 /// The program is `run` of the floor: it prints a line for each of its works, `W1` first sync, `W2` a thousand edits,
 /// `W3` nothing changed, `W5` a live edit. Its times begin with an open database and end with its commit; ours begin with
-/// the start of a process (first sync, contacts) or before another program's commit (live edit).
+/// the start of a process (first sync, "node started"), with the connection between two nodes that run ("cut connection"),
+/// or before another program's commit (live edit).
 enum Floor {
   /// What the floor needed for each of its works, in milliseconds; `live99` is the 99th percentile.
   private struct Times {
@@ -24,21 +25,29 @@ enum Floor {
     var first: [(measured: Double, twin: Double)] = []
     var nothing = first
     var edits = first
+    var started = first
+    var startedEdits = first
     var live = first
     var live99 = first
+    let connection = try CutConnection(stage)
+    defer { connection.stop() }
     for _ in 0..<stage.options.rounds {
       let floor = try times(of: program, in: folder)
       first.append((try FirstSync.measureOnce(stage), floor.firstSync))
-      nothing.append((try Reconnection.nothing(stage).milliseconds, floor.nothing))
-      edits.append((try Reconnection.edited(stage).milliseconds, floor.edits))
+      nothing.append((try connection.nothing().milliseconds, floor.nothing))
+      edits.append((try connection.edited(), floor.edits))
+      started.append((try Reconnection.nothing(stage).milliseconds, floor.nothing))
+      startedEdits.append((try Reconnection.edited(stage).milliseconds, floor.edits))
       let spread = Spread(try LiveEdit.times(stage, count: stage.options.edits / 4 + 1))
       live.append((spread.median, floor.live))
       live99.append((spread.percentile99, floor.live99))
     }
     return [
       BenchmarkRow("beside the floor: first sync", unit: "ms", pairs: first),
-      BenchmarkRow("beside the floor: new connection, nothing changed", unit: "ms", pairs: nothing),
-      BenchmarkRow("beside the floor: new connection, 1000 edits", unit: "ms", pairs: edits),
+      BenchmarkRow("beside the floor: cut connection, nothing changed", unit: "ms", pairs: nothing),
+      BenchmarkRow("beside the floor: cut connection, 1000 edits", unit: "ms", pairs: edits),
+      BenchmarkRow("beside the floor: node started, nothing changed", unit: "ms", pairs: started),
+      BenchmarkRow("beside the floor: node started, 1000 edits", unit: "ms", pairs: startedEdits),
       BenchmarkRow("beside the floor: live edit, median", unit: "ms", pairs: live),
       BenchmarkRow("beside the floor: live edit, 99th percentile", unit: "ms", pairs: live99),
     ]

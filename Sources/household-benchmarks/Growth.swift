@@ -53,7 +53,7 @@ enum Growth {
     }
     partner.stopNode()
     return [
-      ("join and first sync", join), ("new connection, nothing changed", nothing), ("live edit", edit),
+      ("join and first sync", join), ("node started, nothing changed", nothing), ("live edit", edit),
       ("status", status), ("doctor", doctor), ("start-up", start),
     ]
   }

@@ -1,4 +1,5 @@
 import Glibc
+import HouseholdNode
 
 /// A program commits one edit to Ana's file; the time runs from before its commit until the partner's file shows it.
 ///
@@ -27,6 +28,7 @@ enum LiveEdit {
   ) throws -> [Double] {
     let (ana, partner) = try stage.syncedPartner()
     let (writer, reader) = (try ana.file(), try partner.file())
+    let commits = try CommitWait(partner.directory.replica)
     let mark = UInt32.random(in: 0...UInt32.max)
     return try (0..<count).map { number in
       let id = stage.rows[number * 7919 % stage.rows.count].id
@@ -35,7 +37,7 @@ enum LiveEdit {
       try twin(id, payee)
       let watch = Stopwatch()
       try writer.setPayee(payee, of: id)
-      try Patience.wait(for: "an edit to arrive", microseconds: 50) { try reader.payee(of: id) == .text(payee) }
+      try commits.wait(for: "an edit to arrive") { try reader.payee(of: id) == .text(payee) }
       return watch.milliseconds
     }
   }

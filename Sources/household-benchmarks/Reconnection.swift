@@ -14,8 +14,8 @@ enum Reconnection {
       bytes.append(traffic)
     }
     return [
-      BenchmarkRow("new connection, nothing changed", unit: "ms", times),
-      BenchmarkRow("new connection, nothing changed, on the wire", unit: "bytes", bytes),
+      BenchmarkRow("node started, nothing changed", unit: "ms", times),
+      BenchmarkRow("node started, nothing changed, on the wire", unit: "bytes", bytes),
     ]
   }
 
@@ -32,8 +32,8 @@ enum Reconnection {
       bytes.append(traffic)
     }
     return [
-      BenchmarkRow("new connection, \(chosen.count) edits of one field", unit: "ms", pairs: pairs),
-      BenchmarkRow("new connection, \(chosen.count) edits, on the wire", unit: "bytes", bytes),
+      BenchmarkRow("node started, \(chosen.count) edits of one field", unit: "ms", pairs: pairs),
+      BenchmarkRow("node started, \(chosen.count) edits, on the wire", unit: "bytes", bytes),
     ]
   }
 

@@ -85,8 +85,10 @@ final class Stage {
   }
 
   /// A device that has joined Ana's household and has no records yet; its node does not run.
-  func newGuest() throws -> Device {
-    let ana = try ana()
+  func newGuest() throws -> Device { try newGuest(of: try ana()) }
+
+  /// A device that has joined the household of this one, whose node runs.
+  func newGuest(of ana: Device) throws -> Device {
     guests += 1
     let guest = device("guest\(guests)")
     let invitation = try JSONDecoder().decode(

@@ -4,8 +4,11 @@ import Glibc
 struct Stopwatch {
   private let begin = ContinuousClock.now
 
-  var milliseconds: Double {
-    let (seconds, attoseconds) = (ContinuousClock.now - begin).components
+  var milliseconds: Double { Self.milliseconds(ContinuousClock.now - begin) }
+
+  /// The duration as a number.
+  static func milliseconds(_ duration: Duration) -> Double {
+    let (seconds, attoseconds) = duration.components
     return Double(seconds) * 1000 + Double(attoseconds) / 1e15
   }
 

@@ -30,7 +30,9 @@ struct LayeringTests {
     ],
     "household": ["HouseholdCommands", "Glibc"],
     "notes": ["HouseholdKit", "Foundation"],
-    "household-benchmarks": ["HouseholdKit", "HouseholdNode", "CSQLite", "Foundation", "Glibc", "Synchronization"],
+    "household-benchmarks": [
+      "HouseholdKit", "HouseholdNode", "CEpoll", "CSQLite", "Foundation", "Glibc", "Synchronization",
+    ],
     "HouseholdSimulation": [
       "HouseholdReplica", "HouseholdSync", "HouseholdTrust", "HouseholdBudget", "HouseholdRecords", "CSQLite",
       "FoundationEssentials", "Glibc",

@@ -105,7 +105,8 @@ import Testing
     let ben = place.home("ben")
     #expect(try ben.run("init", "--member", "ben").code == 0)
     try ben.start(words: ["--metrics", "127.0.0.1:\(port)"])
-    #expect(try ben.log().contains("the port for figures is taken"))
+    // It is tried after the node has said where it listens.
+    try eventually("it is told") { try ben.log().contains("the port for figures is taken") }
     #expect(try ana.stop() == 0)
   }
 

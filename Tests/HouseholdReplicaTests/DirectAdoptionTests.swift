@@ -72,7 +72,7 @@ struct DirectAdoptionTests {
 
   @Test func `whoever has to write meanwhile writes, and the pages that came are kept`() throws {
     try stage(pages.prefix(2))
-    try joiner.replica.saw(a.key.device, at: joiner.now, completedSync: false, contact: "{}")
+    try joiner.replica.saw(a.key.device, at: joiner.now, completedSync: nil, contact: "{}")
     #expect(try joiner.replica.snapshotProgress()?.cursor == pages[1].cursor)
     try joiner.put("category", "own", [("name", .text("own"))])
     try stage(pages.dropFirst(2))

@@ -112,4 +112,20 @@ import Testing
 
     #expect(hexadecimal(code) == "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843")
   }
+
+  @Test func `more keys than are kept ready are checked one after another, each against its own`() throws {
+    let cryptography = OpenSSLCryptography()
+    let keys = try (0..<40).map { _ in try KeyPair.generate() }
+    let message: [UInt8] = [1, 2, 3]
+    let signatures = try keys.map { try $0.signature(of: message) }
+
+    for _ in 0..<2 {
+      for (index, key) in keys.enumerated() {
+        let other = signatures[(index + 1) % keys.count]
+        #expect(cryptography.isValid(signature: signatures[index], message: message, publicKey: key.publicKey))
+        #expect(!cryptography.isValid(signature: other, message: message, publicKey: key.publicKey))
+      }
+    }
+    #expect(try keys[0].signature(of: message) == signatures[0])
+  }
 }
