@@ -129,11 +129,22 @@ extension Replica {
         membershipLog.publicKey(of: replica.origin.device) != nil
       else { throw Violation(.badSnapshot, "The snapshot names a replica that does not belong to its device.") }
     }
+    let roots = Set(header.replicas.map(\.root)).filter { replicas[$0] != nil }
+    let before = roots.map(reach(of:))
     for tree in Dictionary(grouping: header.replicas, by: \.root).sorted(by: { $0.key < $1.key }) {
       try adoptTree(tree.value.sorted { ($0.branch?.fork ?? 0, $0.depth) < ($1.branch?.fork ?? 0, $1.depth) })
     }
     // Before the records, whose writes are compared by what their authors had seen.
     for replica in header.replicas { try count(replica) }
+    // What is here was compared when less was known of these branches.
+    for (root, before) in zip(roots, before) where replicas.forked.contains(root) && reach(of: root) != before {
+      seenEarly.insert(root)
+    }
+  }
+
+  /// How far each branch of a replica has been received.
+  private func reach(of root: ReplicaID) -> [ReplicaID: UInt64] {
+    Dictionary(uniqueKeysWithValues: replicas.tree(of: root).map { ($0.id, $0.received) })
   }
 
   /// The header as it is known here, under whatever name; it is stored if it is new.

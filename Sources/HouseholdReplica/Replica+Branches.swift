@@ -133,13 +133,18 @@ extension Replica {
     }
   }
 
-  /// What follows once for all forks of a transaction: positions, tokens and confirmations are not what they were.
+  /// What follows once for all that the transaction came to know of branches.
   func settleForks() throws {
-    defer { (hasReachedLast, forkedRoots) = (false, []) }
-    guard hasForked else {
-      if hasReachedLast { try readmit(since: nil) }
-      return
-    }
+    defer { (hasReachedLast, forkedRoots, seenEarly) = (false, [], []) }
+    if hasForked { try renewPositions() }
+    // Names have another meaning now, so what bounds them is looked up anew.
+    if hasForked || hasReachedLast { try readmit(since: nil) }
+    let bounded = forkedRoots.filter { replicas.tree(of: $0).contains { admission.limits[$0.id] != nil } }
+    for root in bounded.union(seenEarly).sorted() { try compareAnew(root) }
+  }
+
+  /// Positions, tokens and confirmations are not what they were before the fork.
+  private func renewPositions() throws {
     servedSnapshots = servedSnapshots.filter { $0.value.uses > 0 }
     let next = cryptography.sha256(incarnation.bytes + (replicas.sorted.last?.id.bytes ?? []) + [UInt8(1)])
     if let renewed = Incarnation(bytes: next.prefix(Incarnation.byteCount)) {
@@ -157,19 +162,17 @@ extension Replica {
       try connection.run(
         "UPDATE sync_peer SET acknowledged = ? WHERE device = ?", .bytes(writer.bytes), .bytes(device))
     }
-    // Names have another meaning now, so what bounds them is looked up anew.
-    try readmit(since: nil)
-    for root in forkedRoots.sorted() where replicas.tree(of: root).contains(where: { admission.limits[$0.id] != nil }) {
-      try compareAnew(root)
-    }
   }
 
-  /// Computes anew what a replica wrote whose branches were not known: nobody waits for what does not count, and before
-  /// it was here, who had seen it was taken to have seen as much of the branch that was.
+  /// Computes anew what a replica wrote of whose branches more is known now.
+  ///
+  /// Nobody waits for a changeset that does not count. So who had seen it was applied before it was here, and until then
+  /// taken to have seen as much of the branch that was, or nothing of the branches on none of which it was found.
   private func compareAnew(_ root: ReplicaID) throws {
     var written = Withdrawn()
     for entry in replicas.tree(of: root) { try collect(entry, after: entry.fork, into: &written) }
     try recompute(places(of: written), without: Withdrawn())
+    (digestCache, digestWalk) = (nil, nil)
   }
 
   // MARK: Finding changesets by what others call them

@@ -72,6 +72,8 @@ extension Replica {
     try replicas.update(name.replica, on: connection) { $0.received = name.sequence }
     try remember(changeset.stamp, now: now)
     if isAdmitted(name) { try noteApprovals(in: changeset) }
+    // On which branch it lies is known only now, and so what of that branch those had seen who had seen it.
+    if replicas.forked.contains(entry.root), try !isAdmitted(name) || isLate(header) { seenEarly.insert(entry.root) }
     return header
   }
 

@@ -48,6 +48,8 @@ package final class Replica {
   var hasForked = false
   /// The replicas of which the present transaction found new branches, by the ids in the bytes of their changesets.
   var forkedRoots: Set<ReplicaID> = []
+  /// The replicas with branches of which the present transaction brought what others that are applied may have seen.
+  var seenEarly: Set<ReplicaID> = []
   /// Whether a changeset came, in the transaction at hand, that may be the last one that counts of its author.
   var hasReachedLast = false
   package internal(set) var forkCount = 0
@@ -254,7 +256,7 @@ package final class Replica {
     duplicates = before.duplicates
     held = before.held
     tallies = before.tallies
-    (hasForked, forkedRoots) = (false, [])
+    (hasForked, forkedRoots, seenEarly) = (false, [], [])
     hasReachedLast = false
     grafts = [:]
     digestCache = nil

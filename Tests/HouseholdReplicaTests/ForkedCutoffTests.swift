@@ -157,4 +157,39 @@ struct ForkedCutoffTests {
     }
     #expect(try stage.home.firstDifference("ann", "bo", "di") == nil)
   }
+
+  @Test(arguments: [true, false], [true, false])
+  func `who had seen the end of a branch that does not count has seen its beginning, whenever the end comes`(
+    takingTheName: Bool, bySnapshot: Bool
+  ) throws {
+    let stage = try Stage.make(removes: false)
+    let branch = try stage.forged(takingTheName: takingTheName, changesets: 2)
+    let (beginning, end) = ([branch[0]], [branch[1]])
+    // Somebody writes over what the beginning wrote, and has seen the end; the owner has not, when cy is removed.
+    try stage.give(branch, to: "bo")
+    let name = bySnapshot ? "ed" : "bo"
+    if bySnapshot {
+      try stage.home.add("ed", needsSnapshot: true)
+      try stage.home.adoptSnapshot("ed", from: "bo")
+    }
+    let writer = stage.home[name]
+    let known = try writer.replica.vectors().received
+    try writer.put("category", "late-0", [("note", .text("a person's"))])
+    try writer.seal()
+    let edit = try Stage.changesets(of: writer.replica, beyond: known)
+    try stage.give(beginning, to: "ann")
+    try stage.home.remove("cy", by: "ann")
+    for device in ["bo", name, "di"] { try stage.home.tell(device, from: "ann") }
+
+    // Nobody waits for what does not count.
+    for changesets in [stage.honest, beginning, edit] { try stage.give(changesets, to: "di") }
+    #expect(try stage.home["di"].fields("category", "late-0")?["note"] == .text("a person's"))
+    #expect(try stage.home["di"].replica.vectors().applied == writer.replica.vectors().applied)
+    if bySnapshot { try stage.home.adoptSnapshot("di", from: name) } else { try stage.give(end, to: "di") }
+
+    #expect(try stage.home["di"].access.conflicts(includingClosed: false).isEmpty)
+    #expect(try stage.home.firstDifference(name, "di") == nil)
+    try stage.home.settle("ann", "bo", name, "di")
+    #expect(try stage.home.firstDifference("ann", "bo", name, "di") == nil)
+  }
 }

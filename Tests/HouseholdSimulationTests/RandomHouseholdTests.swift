@@ -72,6 +72,14 @@ struct RandomHouseholdTests {
     #expect(outcome.failure == nil, "\(outcome.failure ?? "")")
   }
 
+  @Test
+  func `who had seen the end of a branch that does not count has seen its beginning, whenever the end comes (D4, D6)`()
+    throws
+  {
+    let outcome = try RandomHousehold.run(seed: 200243, size: .init())
+    #expect(outcome.failure == nil, "\(outcome.failure ?? "")")
+  }
+
   @Test func `a branch that peers hold in their base only comes by snapshot, though its name is covered (D4)`() throws {
     var size = RandomHousehold.Size()
     (size.losesRights, size.hasSeveralOwners) = (false, false)
