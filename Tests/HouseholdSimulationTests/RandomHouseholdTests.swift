@@ -86,6 +86,11 @@ struct RandomHouseholdTests {
     #expect(outcome.failure == nil, "\(outcome.failure ?? "")")
   }
 
+  @Test func `a snapshot sets aside only what its server's log does not hold one by one (R3, D5)`() throws {
+    let outcome = try RandomHousehold.run(seed: 200392)
+    #expect(outcome.failure == nil, "\(outcome.failure ?? "")")
+  }
+
   @Test func `the same seed gives the same run`() throws {
     for seed in UInt64(1)...5 {
       let first = try RandomHousehold.run(seed: seed)
