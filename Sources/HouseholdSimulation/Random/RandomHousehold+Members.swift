@@ -83,6 +83,7 @@ extension RandomHousehold {
   private func leave(_ device: SimulatedDevice) throws -> String {
     guard device.belongs else { return "nothing" }
     let kept = random.pick([KeptRecords.all, .mine, .none])
+    try collect()
     let left: Void? = try world.survive(device) { try device.replica.leave(keeping: kept, now: world.wall(device)) }
     if left == nil { return "\(device.name) could not leave" }
     world.handle(device, .membershipChanged)

@@ -257,13 +257,17 @@ package final class RandomHousehold {
     return "\(device.name) is copied"
   }
 
+  /// Reads what was sealed, before some of it may be nowhere any more.
+  func collect() throws {
+    for device in world.devices where !device.disk.isReadable { device.disk.heal() }
+    try archive.collect(from: world.devices)
+  }
+
   /// A device is put back to an older copy; what it alone had since is gone, what others had of it must come back.
   private func restore() throws -> String {
     if copies.isEmpty { return "nothing" }
     let (device, file) = random.pick(copies)
-    // The archive reads all of them.
-    for device in world.devices where !device.disk.isReadable { device.disk.heal() }
-    try archive.collect(from: world.devices)
+    try collect()
     let isNoticed = random.oneIn(2)
     try world.restore(device, to: file, isNoticed: isNoticed)
     try archive.forgetLost(world.devices)
