@@ -60,14 +60,10 @@ package protocol Coverage {
 package enum MergeRule {
   /// Whether `n` takes the place of `w` in a cell.
   ///
-  /// It does when its author had seen `w`, but a weak write never takes the place of a person's in the same life, and
-  /// none that of one in a later life. Inside one changeset the later life goes on.
-  ///
-  /// The load-bearing detail: whoever displaces `n` displaces `w` too, or the order in which writes come would decide. An
-  /// author may have seen a life that no longer counts, and then writes in an earlier one (decision 0011).
+  /// It does when its author had seen `w`, but a weak write never takes the place of a person's in the same life.
+  /// Inside one changeset the later life goes on.
   package static func displaces(_ n: Write, _ w: Write, coverage: some Coverage) throws -> Bool {
     if n.name == w.name { return n.life > w.life }
-    if n.life < w.life { return false }
     if n.isWeak && !w.isWeak && n.life == w.life { return false }
     return try coverage.covers(n.name, w.name)
   }

@@ -109,9 +109,7 @@ struct PlainEdit {
       return nil
     }
     for earlier in overwritten {
-      guard earlier.header.name != header.name, earlier.life <= stored.life,
-        try replica.covers(header.name, earlier.header.name)
-      else {
+      guard earlier.header.name != header.name, try replica.covers(header.name, earlier.header.name) else {
         return nil
       }
     }

@@ -163,7 +163,24 @@ struct ArchiveView: Coverage {
     for write in writes {
       try states[write.key, default: RecordState()].merge(write.write, cell: write.cell, coverage: self)
     }
+    try displace(amid: writes, in: &states)
     return states
+  }
+
+  /// Takes out what any write displaces, also one that is displaced itself: its author had seen more than the author of
+  /// what displaced it, for whom some of that did not count.
+  private func displace(amid all: [CellWrite], in states: inout [RecordKey: RecordState]) throws {
+    var open: [RecordKey: [String: [Write]]] = [:]
+    for (key, state) in states {
+      for (cell, maximal) in state.cells where maximal.count > 1 { open[key, default: [:]][cell] = maximal }
+    }
+    for other in all {
+      guard let maximal = open[other.key]?[other.cell] else { continue }
+      for lost in maximal where lost != other.write {
+        guard try MergeRule.displaces(other.write, lost, coverage: self) else { continue }
+        states[other.key]?.cells[other.cell]?.removeAll { $0 == lost }
+      }
+    }
   }
 
   /// One write of one cell.

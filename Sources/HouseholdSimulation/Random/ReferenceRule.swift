@@ -7,19 +7,15 @@ import HouseholdRecords
 enum ReferenceRule {
   /// The maximal writes: those that no other one displaces.
   ///
-  /// A write displaces another one if its author had seen it and it is not of a later life; but one that is weak, and of
-  /// the same life, displaces no person's. Of one changeset the later life stays.
+  /// A write displaces another one if its author had seen it; but one that is weak, and of the same life, displaces no
+  /// person's. Of one changeset the later life stays.
   static func maximal(_ writes: [Write], coverage: some Coverage) throws -> [Write] {
     try writes.filter { write in
       for other in writes where !(other.name == write.name && other.life == write.life) {
         let goesOn = other.name == write.name && other.life > write.life
         let isStrong = !other.isWeak || write.isWeak || other.life != write.life
         if goesOn { return false }
-        if other.name != write.name, isStrong, other.life >= write.life,
-          try coverage.covers(other.name, write.name)
-        {
-          return false
-        }
+        if other.name != write.name, isStrong, try coverage.covers(other.name, write.name) { return false }
       }
       return true
     }.sorted { $0.name < $1.name || $0.name == $1.name && $0.life < $1.life }
