@@ -226,8 +226,10 @@ extension Replica {
 
   /// What the changeset says; nil if it came by snapshot, and what it wrote is set aside.
   func contents(of header: ChangesetHeader) throws -> Changeset? {
-    let isInBase = header.name.sequence <= replicas[header.name.replica]?.base ?? 0
-    if isInBase, try log.body(at: header.position) == nil { return nil }
+    if isInBase(header.name), try log.body(at: header.position) == nil { return nil }
     return try body(of: header)
   }
+
+  /// Whether the changeset goes to others by snapshot, and not from the log.
+  func isInBase(_ name: ChangesetName) -> Bool { name.sequence <= replicas[name.replica]?.base ?? 0 }
 }

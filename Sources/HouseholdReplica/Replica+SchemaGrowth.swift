@@ -12,10 +12,10 @@ extension Replica {
   func adoptSchema() throws {
     let schema = membershipState.schema
     let former = registry
-    for type in schema.types {
-      guard let table = registry.known(type.name).flatMap({ registry[$0] }) else { continue }
-      let retyped = table.fieldsOfOtherStorage(in: type)
-      if !retyped.isEmpty { try keepBesideRows(retyped, of: table) }
+    for table in registry.sorted where table.type.name != AliasFact.typeName {
+      // What an owner has added goes again if the entry turns out not to count; what was written there stays.
+      let hidden = table.fieldsHidden(by: schema.type(table.type.name))
+      if !hidden.isEmpty { try keepBesideRows(hidden, of: table) }
     }
     try SchemaTables.adopt(schema, on: connection)
     registry = try TypeRegistry(schema: schema, connection: connection)
@@ -24,7 +24,7 @@ extension Replica {
     try adoptGrowth(from: former)
   }
 
-  /// Keeps the values of these fields in the cells, as their column goes with all that it holds.
+  /// Keeps the values of these fields in the cells, as nothing reads their columns any more.
   private func keepBesideRows(_ fields: [Int], of table: TypeTable) throws {
     for id in try liveRecords(of: table) {
       let place = RecordPlace(type: table.number, id: id)
@@ -85,11 +85,11 @@ extension Replica {
 }
 
 extension TypeTable {
-  /// The fields of this table that the type holds in another kind of column.
-  fileprivate func fieldsOfOtherStorage(in type: RecordType) -> [Int] {
+  /// The fields of this table that a type does not know, or holds in another kind of column.
+  fileprivate func fieldsHidden(by type: RecordType?) -> [Int] {
     self.type.fields.indices.filter { index in
       let field = self.type.fields[index]
-      return type.field(field.name).map { SchemaTables.storage(of: $0) != SchemaTables.storage(of: field) } ?? false
+      return type?.field(field.name).map { SchemaTables.storage(of: $0) != SchemaTables.storage(of: field) } ?? true
     }
   }
 

@@ -6,16 +6,17 @@ struct Withdrawn {
   var positions: [Int64] = []
   /// The records that it wrote, as far as its contents are in the log.
   var places: Set<RecordPlace> = []
-  /// Those that came by snapshot: only the records themselves tell what they wrote.
+  /// Those in the log's base: only the records tell what they wrote, here or where they go by snapshot.
   var unread: Set<ChangesetName> = []
 }
 
 /// Withdrawing: writes are taken out of the records and the maximal ones computed anew from what was displaced and from
 /// the log, as if they had never come (D3, D5).
 ///
-/// The load-bearing detail: what is taken out is not let go of. A changeset whose contents are in the log is there when it
-/// counts again; the writes of any other are set aside, beside what was displaced. So what was received stays received,
-/// everyone comes to have the same, and nobody waits for what only others had (decision 0006).
+/// The load-bearing detail: what is taken out is not let go of. A changeset after the log's base is in the log when it
+/// counts again; the writes of one in the base, which goes to others by snapshot, are set aside, beside what was displaced.
+/// So what was received stays received, everyone comes to have the same, and nobody waits for what only others had
+/// (decision 0006).
 extension Replica {
   /// How many records are computed anew in one reading of the log: a bound on memory.
   private static let recordsAtOnce = 20_000
@@ -31,13 +32,13 @@ extension Replica {
       while try statement.step() { positions.append(statement.integer(0)) }
     }
     for position in positions {
-      out.names.insert(try header(of: position).name)
+      let name = try header(of: position).name
+      out.names.insert(name)
       out.positions.append(position)
-      guard let packed = try log.body(at: position) else {
-        out.unread.insert(try header(of: position).name)
-        continue
-      }
-      out.places.formUnion(try places(writtenBy: Self.unpack(packed).1))
+      let packed = try log.body(at: position)
+      // Contents that came before a snapshot did may be here, and in the base all the same.
+      if packed == nil || isInBase(name) { out.unread.insert(name) }
+      if let packed { out.places.formUnion(try places(writtenBy: Self.unpack(packed).1)) }
     }
   }
 
@@ -155,7 +156,7 @@ extension Replica {
     }
   }
 
-  /// Keeps a write that does not count, if the log does not: it is its own displacer until it counts.
+  /// Keeps a write that does not count, if it goes to others by snapshot: it is its own displacer until it counts.
   private func setAside(_ one: DisplacedWrite, of place: RecordPlace, if out: Withdrawn) throws {
     guard out.unread.contains(one.write.name) else { return }
     let number = try number(of: one.write.name)

@@ -125,4 +125,36 @@ struct GrownRecordTests {
     }
     #expect(try home.difference("alex", "sam") == nil)
   }
+
+  @Test func `what was written in a field that turns out not to count stays, and shows once the field is there again`()
+    throws
+  {
+    let home = try TestHousehold("ann", "bo", "cy")
+    var wanted = TestHousehold.schema
+    wanted.types[1].fields.append(.init("tax", .text))
+    wanted.types.append(RecordType(name: "goal", fields: [.init("title", .text)]))
+    let grown = TestHousehold.schema.extended(by: wanted)
+    try home.makeOwner("bo", by: "ann")
+    for name in ["bo", "cy"] { try home.tell(name, from: "ann") }
+    _ = try home["bo"].replica.state(.schema(grown), at: home["bo"].now)
+    try home.tell("cy", from: "bo")
+    try home["cy"].restart()
+    try home["cy"].put("category", "c1", [("name", .text("Food")), ("tax", .text("7%"))])
+    try home["cy"].put("goal", "g1", [("title", .text("Holiday"))])
+    try home["cy"].seal()
+
+    // Ann has not heard of the schema when she takes Bo's right to say so.
+    try home.setRole("bo", .readOnly, by: "ann")
+    try home.tell("cy", from: "ann")
+    try home["cy"].restart()
+    #expect(home["cy"].access.schema.type("category")?.field("tax") == nil)
+    let key = RecordKey(type: "category", id: "c1")
+    #expect(try home["cy"].replica.state(of: key)?.winner(of: "tax")?.value == .fields([.text("7%")]))
+
+    _ = try home["ann"].replica.state(.schema(grown), at: home["ann"].now)
+    try home.tell("cy", from: "ann")
+    try home["cy"].restart()
+    #expect(try home["cy"].fields("category", "c1")?["tax"] == .text("7%"))
+    #expect(try home["cy"].fields("goal", "g1")?["title"] == .text("Holiday"))
+  }
 }

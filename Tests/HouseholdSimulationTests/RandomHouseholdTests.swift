@@ -94,6 +94,11 @@ struct RandomHouseholdTests {
     #expect(outcome.failure == nil, "\(outcome.failure ?? "")")
   }
 
+  @Test func `a snapshot sets aside only what its server's log does not hold one by one (R3, D5)`() throws {
+    let outcome = try RandomHousehold.run(seed: 200392)
+    #expect(outcome.failure == nil, "\(outcome.failure ?? "")")
+  }
+
   @Test func `what is sealed in parts is no more than what a part has sealed`() throws {
     var size = RandomHousehold.Size(devices: 4, steps: 200)
     size.losesRights = true

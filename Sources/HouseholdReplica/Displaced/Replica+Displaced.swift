@@ -7,7 +7,7 @@ internal import HouseholdRecords
 /// somewhere, and the log is not the place: whoever began with a snapshot has none, and compaction empties it. So they
 /// are in a table, whoever wrote them and however they came, and snapshots carry them.
 ///
-/// A write that does not count and is not in the log is there too, as its own displacer: it is set aside.
+/// A write that does not count and is in the base of the log is there too, as its own displacer: it is set aside.
 extension Replica {
   /// Whether any device but this one could still say that a write does not count.
   private var hasOthers: Bool {

@@ -152,7 +152,8 @@ extension Replica {
     return finish(&page, headers, cursor: .displaced(last), isLast: true)
   }
 
-  /// Keeps the displaced writes of a page.
+  /// Keeps the displaced writes of a page. What the log here holds one by one needs not be set aside, and this device's
+  /// snapshots do not name it.
   ///
   /// - Parameters:
   ///   - known: the headers of the page as they are here.
@@ -168,9 +169,11 @@ extension Replica {
       guard row.shape < numbers.count, row.writer < known.count, row.displacer < known.count else {
         throw Violation(.badSnapshot, "A displaced write names what is not on its page.")
       }
+      let (writer, displacer) = (known[row.writer], known[row.displacer])
+      if writer.position == displacer.position, !isInBase(writer.name) { continue }
       try keepDisplaced(
-        row.content, cell: row.cell, of: RecordPlace(type: numbers[row.shape], id: row.id),
-        writer: known[row.writer].position, life: row.life, displacer: known[row.displacer].position)
+        row.content, cell: row.cell, of: RecordPlace(type: numbers[row.shape], id: row.id), writer: writer.position,
+        life: row.life, displacer: displacer.position)
     }
   }
 }

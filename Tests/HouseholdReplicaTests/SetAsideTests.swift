@@ -1,0 +1,55 @@
+import HouseholdRecords
+import HouseholdReplica
+import Testing
+
+@Suite("Set aside: of what does not count, a snapshot tells what the log no longer holds one by one (R3, D5)")
+struct SetAsideTests {
+  /// The records that the rejected changesets here wrote, each as often as it is listed.
+  private func rejected(_ device: TestHousehold.Device) throws -> [String] {
+    try device.access.rejected().flatMap(\.edits).map(\.id).sorted()
+  }
+
+  @Test func `whose log holds what a snapshot has set aside passes it on from the log (household 200392)`() throws {
+    let home = try TestHousehold("ann", "bo", "cy")
+    try home["cy"].put("category", "c1", [("name", .text("by cy"))])
+    try home.pull("bo", from: "cy")
+    try home.add("di", needsSnapshot: true)
+    try home.adoptSnapshot("di", from: "cy")
+    try home.remove("cy", by: "ann")
+    for name in ["bo", "di"] { try home.tell(name, from: "ann") }
+    try home.adoptSnapshot("bo", from: "di")
+
+    try home.add("ed", needsSnapshot: true)
+    try home.adoptSnapshot("ed", from: "bo")
+    try home.pull("ed", from: "bo")
+
+    for name in ["bo", "di", "ed"] { #expect(try rejected(home[name]) == ["c1"], "\(name)") }
+    try home.settle("ann", "bo", "di", "ed")
+    #expect(try home.firstDifference("ann", "bo", "di", "ed") == nil)
+    for change in try home["ann"].access.rejected() { #expect(try home["ann"].access.adopt(change.id).isEmpty) }
+    try home.settle("ann", "bo", "di", "ed")
+    for name in ["bo", "di", "ed"] {
+      #expect(try home[name].fields("category", "c1")?["name"] == .text("by cy"), "\(name)")
+    }
+  }
+
+  @Test func `what came one by one before a snapshot of it did is told on when a cutoff takes it`() throws {
+    let home = try TestHousehold("ann", "bo", "cy")
+    try home["cy"].put("category", "c1", [("name", .text("by cy"))])
+    try home.pull("bo", from: "cy")
+    try home["cy"].put("category", "c2", [("name", .text("by cy"))])
+    try home["cy"].seal()
+    try home.adoptSnapshot("bo", from: "cy")
+    try home.remove("cy", by: "ann")
+    try home.tell("bo", from: "ann")
+
+    try home.add("ed", needsSnapshot: true)
+    try home.adoptSnapshot("ed", from: "bo")
+    try home.pull("ed", from: "bo")
+
+    for name in ["bo", "ed"] { #expect(try rejected(home[name]) == ["c1", "c2"], "\(name)") }
+    try home.settle("ann", "bo", "ed")
+    #expect(try rejected(home["ann"]) == ["c1", "c2"])
+    #expect(try home.firstDifference("ann", "bo", "ed") == nil)
+  }
+}
