@@ -111,7 +111,7 @@ extension Replica {
           table: item.table)
       }
     }
-    try show(sealed, sealedThrough: chunk.last?.number ?? 0, touched: touched)
+    try show(sealed, touched: touched)
   }
 
   /// Where pauses cut the rows.

@@ -39,10 +39,8 @@ struct SealedRecords {
 extension Replica {
   /// Stores the states, and makes the tables show what wins where no later edit waits for its row to be read.
   ///
-  /// - Parameters:
-  ///   - number: the last row of the outbox that was sealed.
-  ///   - touched: the rows of owned types among them.
-  func show(_ sealed: SealedRecords, sealedThrough number: Int64, touched: TouchedSets) throws {
+  /// - Parameter touched: the rows of owned types among them.
+  func show(_ sealed: SealedRecords, touched: TouchedSets) throws {
     for item in sealed.items {
       let earlier = try StoredRecord.read(type: item.place.type, id: item.place.id, on: connection)
       let row = try keep(item.state, of: item.place, table: item.table, earlierFlags: earlier?.flags ?? 0)
@@ -55,8 +53,6 @@ extension Replica {
       }
       let shown = try item.table.row(item.place.id, on: connection)
       if row == shown { continue }
-      // An owner of a set that was touched here may have edits of its own after this chunk only.
-      if try outbox.hasMore(of: item.place, after: number) { continue }
       if let row {
         try item.table.write(item.place.id, row, on: connection)
       } else {
