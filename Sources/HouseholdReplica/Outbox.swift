@@ -118,31 +118,6 @@ struct Outbox {
       .integer(place.type), .text(place.id)) != nil
   }
 
-  /// Lists the records that have several rows, for ``goOn(after:)``; once for all chunks of a sealing.
-  func listRepeated() throws {
-    try connection.execute(
-      """
-      CREATE TEMP TABLE IF NOT EXISTS sealing_repeated(
-        type INTEGER NOT NULL, id TEXT NOT NULL, last INTEGER NOT NULL, PRIMARY KEY (type, id)) WITHOUT ROWID;
-      DELETE FROM temp.sealing_repeated;
-      INSERT INTO temp.sealing_repeated SELECT type, id, max(number) FROM sync_outbox
-        WHERE kind < \(Decision.firstKind) GROUP BY type, id HAVING min(number) < max(number);
-      """)
-  }
-
-  /// The records of a chunk that have rows after it.
-  func goOn(after chunk: [OutboxRow]) throws -> Set<RecordPlace> {
-    guard let end = chunk.last?.number, try connection.integer("SELECT 1 FROM temp.sealing_repeated LIMIT 1") != nil
-    else { return [] }
-    var places: Set<RecordPlace> = []
-    for row in chunk {
-      let last = try connection.integer(
-        "SELECT last FROM temp.sealing_repeated WHERE type = ? AND id = ?", .integer(row.type), .text(row.id))
-      if let last, last > end { places.insert(RecordPlace(type: row.type, id: row.id)) }
-    }
-    return places
-  }
-
   /// Takes out what was sealed.
   func remove(through number: Int64) throws {
     try connection.run(

@@ -198,8 +198,7 @@ extension Replica {
   /// - Parameter edit: the only one of its record in its run.
   func plainEdit(_ edit: EditReader.Edit, _ plan: PlainEdit.Plan, _ sealed: SealedRecords) throws -> PlainEdit? {
     let place = RecordPlace(type: edit.table.number, id: edit.id)
-    guard takesShortWay, edit.kind == .update, !edit.isWeak, sealed[place] == nil,
-      !sealed.goingOn.contains(place), !duplicates.isMember(place),
+    guard takesShortWay, edit.kind == .update, !edit.isWeak, sealed[place] == nil, !duplicates.isMember(place),
       let before = edit.rowBefore,
       let stored = try StoredRecord.read(type: place.type, id: place.id, on: connection), stored.life == edit.life,
       let row = plan.row(before, with: edit.values), !duplicates.concerns(place, row: row),

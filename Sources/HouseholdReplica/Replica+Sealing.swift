@@ -32,7 +32,6 @@ extension Replica {
   func sealCaptured(now: Instant) throws -> Bool {
     var sealed = false
     var mustWithdraw = false
-    var hasListed = false
     while true {
       let rows = try outbox.chunk()
       guard !rows.isEmpty else {
@@ -50,10 +49,6 @@ extension Replica {
       mustWithdraw = true
       let chunk = rows.prefix(outbox.cut(rows))
       let ahead = rows.count > chunk.count ? rows[chunk.count] : nil
-      if ahead != nil, !hasListed {
-        try outbox.listRepeated()
-        hasListed = true
-      }
       try seal(chunk: Array(chunk), ahead: ahead, now: now)
       try outbox.remove(through: chunk.last?.number ?? 0)
       if ahead != nil { connection.releaseMemory() }
@@ -72,7 +67,7 @@ extension Replica {
     let reader = EditReader(connection: connection, registry: registry, outbox: outbox)
     let cuts = Self.runs(of: chunk)
     let touched = try touchedSets(in: chunk)
-    var sealed = SealedRecords(goingOn: ahead == nil ? [] : try outbox.goOn(after: chunk))
+    var sealed = SealedRecords()
     let beyond = ahead == nil ? [:] : try outbox.generatedChanges(after: chunk)
     for (index, range) in cuts.enumerated() {
       var later: [RecordPlace: [OutboxRow]] = [:]
@@ -108,10 +103,10 @@ extension Replica {
         }
         sealed.keep(
           try CellVersions.decode(stored, row: item.row, table: item.table, names: self), of: item.place,
-          table: item.table)
+          table: item.table, lost: [])
       }
     }
-    try show(sealed, touched: touched)
+    try show(sealed, sealedThrough: chunk.last?.number ?? 0, touched: touched)
   }
 
   /// Where pauses cut the rows.
@@ -300,9 +295,7 @@ extension Replica {
     _ edit: EditReader.Edit, header: ChangesetHeader, insertion: Statement, into sealed: inout SealedRecords
   ) throws {
     let place = RecordPlace(type: edit.table.number, id: edit.id)
-    if edit.isNew && edit.kind == .insert && edit.table.owner == nil && !sealed.goingOn.contains(place)
-      && !duplicates.concerns(place, row: edit.values)
-    {
+    if edit.isNew && edit.kind == .insert && edit.table.owner == nil && !duplicates.concerns(place, row: edit.values) {
       let stored = StoredRecord(
         writer: header.position, modified: header.position, flags: edit.isWeak ? StoredRecord.weakFlag : 0,
         life: edit.life, isAlive: true, cells: nil)
@@ -318,12 +311,16 @@ extension Replica {
     let type = edit.table.type
     try noteChanges(
       of: operation, fields: edit.fields, type: edit.table.number, table: edit.table, before: state, header: header)
+    var lost: Set<String> = []
     for (cell, write) in operation.writes(
       name: header.name, stamp: header.stamp, fields: edit.fields, type: type,
       isByOwner: edit.table.prefersOwners && isByOwner(header))
     {
       try merge(write, cell: cell, into: &state, of: place)
+      if state.winner(of: cell, strategy: edit.table.cell(cell)?.strategy ?? .merge)?.name != header.name {
+        lost.insert(cell)
+      }
     }
-    sealed.keep(state, of: place, table: edit.table)
+    sealed.keep(state, of: place, table: edit.table, lost: lost)
   }
 }

@@ -11,27 +11,25 @@ struct SealedRecords {
     var place: RecordPlace
     var table: TypeTable
     var state: RecordState
+    /// The cells in which something that was sealed lost against what was there.
+    var lost: Set<String> = []
   }
-
-  /// The records that have edits after this chunk: their rows are of another time than their states.
-  let goingOn: Set<RecordPlace>
 
   /// In the order in which they were touched first.
   private(set) var items: [Item] = []
   private var indices: [RecordPlace: Int] = [:]
 
-  init(goingOn: Set<RecordPlace>) { self.goingOn = goingOn }
-
   /// The state of a record, if it was touched.
   subscript(place: RecordPlace) -> RecordState? { indices[place].map { items[$0].state } }
 
   /// Keeps the state of a record.
-  mutating func keep(_ state: RecordState, of place: RecordPlace, table: TypeTable) {
+  mutating func keep(_ state: RecordState, of place: RecordPlace, table: TypeTable, lost: Set<String>) {
     if let index = indices[place] {
       items[index].state = state
+      items[index].lost.formUnion(lost)
     } else {
       indices[place] = items.count
-      items.append(Item(place: place, table: table, state: state))
+      items.append(Item(place: place, table: table, state: state, lost: lost))
     }
   }
 }
@@ -39,20 +37,22 @@ struct SealedRecords {
 extension Replica {
   /// Stores the states, and makes the tables show what wins where no later edit waits for its row to be read.
   ///
-  /// - Parameter touched: the rows of owned types among them.
-  func show(_ sealed: SealedRecords, touched: TouchedSets) throws {
+  /// - Parameters:
+  ///   - number: the last row of the outbox that was sealed.
+  ///   - touched: the rows of owned types among them.
+  func show(_ sealed: SealedRecords, sealedThrough number: Int64, touched: TouchedSets) throws {
     for item in sealed.items {
       let earlier = try StoredRecord.read(type: item.place.type, id: item.place.id, on: connection)
       let row = try keep(item.state, of: item.place, table: item.table, earlierFlags: earlier?.flags ?? 0)
       if item.table.owner != nil { continue }
       try showSets(
         of: item.place, table: item.table, state: item.state, earlierFlags: earlier?.flags ?? 0, touched: touched)
-      if sealed.goingOn.contains(item.place) {
-        try keepApart(item)
-        continue
-      }
       let shown = try item.table.row(item.place.id, on: connection)
       if row == shown { continue }
+      if try outbox.hasMore(of: item.place, after: number) {
+        try keepLost(item)
+        continue
+      }
       if let row {
         try item.table.write(item.place.id, row, on: connection)
       } else {
@@ -62,14 +62,12 @@ extension Replica {
     try showTouched(touched)
   }
 
-  /// Keeps all values beside the cells: the row waits for a later edit to be read, and neither it nor the image that this
-  /// edit took is what was sealed. It may have been changed and changed back in between.
-  private func keepApart(_ item: SealedRecords.Item) throws {
-    if duplicates.isMember(item.place) { return }
+  /// Keeps the values beside the cells in which what was sealed lost: the row waits for a later edit to be read, and shows
+  /// the generated value that a person's goes before. All others are read by what that edit's image says of them.
+  private func keepLost(_ item: SealedRecords.Item) throws {
+    if item.lost.isEmpty || duplicates.isMember(item.place) { return }
     guard var stored = try StoredRecord.read(type: item.place.type, id: item.place.id, on: connection) else { return }
-    stored.cells = try CellVersions.encode(
-      item.state, table: item.table, names: self, apart: Set(item.state.cells.keys)
-    ) { row in
+    stored.cells = try CellVersions.encode(item.state, table: item.table, names: self, apart: item.lost) { row in
       duplicates.repointed(row, of: item.place.type)
     }.stored.cells
     try stored.write(type: item.place.type, id: item.place.id, on: connection)

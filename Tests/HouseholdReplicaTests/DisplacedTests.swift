@@ -241,26 +241,6 @@ struct DisplacedTests {
     #expect(try note("di") == "x")
   }
 
-  @Test(arguments: [nil, 1, 2, 3]) func `what was changed and changed back comes back as it was, in however many parts`(
-    rows: Int?
-  ) throws {
-    try joinFromSnapshot("di", of: "bo")
-    if let rows { home["di"].replica.rowsSealedAtOnce = rows }
-    // The first part finds the old note again, so it seals the name only; the row had another one in between.
-    try home["di"].access.execute(
-      """
-      REPLACE INTO category(id, name, note) VALUES ('c1', 'Named', 'between');
-      UPDATE category SET note = 'x' WHERE id = 'c1';
-      """)
-    try home["di"].seal()
-    #expect(try note("di") == "x")
-
-    try home.setRole("di", .readOnly, by: "ann")
-    try home.tell("di", from: "ann")
-
-    #expect(try note("di") == "x")
-  }
-
   @Test(arguments: [false, true])
   func `what is taken away by UPDATE OR REPLACE of another record's id comes back (F3)`(recursive: Bool) throws {
     try home["bo"].put("category", "c2", [("note", .text("y"))])
