@@ -5,6 +5,7 @@ internal import HouseholdRecords
 extension RecordAccess {
   /// The rejected changesets of which something is set aside, in the order in which their headers came.
   func rejectedAside(_ replicas: ReplicaTable, device: DeviceID) throws -> [RejectedChange] {
+    // `state >= 3` is the condition of the index; SQLite does not take it from `state = 3`.
     let statement = try connection.statement(
       """
       SELECT c.position, c.replica, a.name, a.member, a.device, a.edited_at
@@ -16,16 +17,8 @@ extension RecordAccess {
     defer { statement.reset() }
     var list: [RejectedChange] = []
     while try statement.step() {
-      let position = statement.integer(0)
-      list.append(
-        RejectedChange(
-          id: statement.text(2),
-          author: Authorship(
-            member: statement.isNull(3) ? nil : statement.text(3),
-            device: statement.isNull(4) ? nil : statement.text(4),
-            at: Instant(milliseconds: statement.integer(5))),
-          isOwn: replicas[number: statement.integer(1)]?.device == device,
-          edits: try editsAside(of: position), position: position))
+      let edits = try editsAside(of: statement.integer(0))
+      list.append(Self.change(in: statement, edits: edits, replicas, device: device))
     }
     return list
   }

@@ -51,17 +51,22 @@ extension RecordAccess {
     while try statement.step() {
       let changeset = try Replica.unpack(PackedChangeset(bytes: statement.bytes(6))).1
       if let limit = late[statement.integer(1)], changeset.name.sequence <= limit { continue }
-      list.append(
-        RejectedChange(
-          id: statement.text(2),
-          author: Authorship(
-            member: statement.isNull(3) ? nil : statement.text(3),
-            device: statement.isNull(4) ? nil : statement.text(4),
-            at: Instant(milliseconds: statement.integer(5))),
-          isOwn: replicas[number: statement.integer(1)]?.device == device,
-          edits: changeset.operations.map { Self.edit($0, of: changeset) }, position: statement.integer(0)))
+      let edits = changeset.operations.map { Self.edit($0, of: changeset) }
+      list.append(Self.change(in: statement, edits: edits, replicas, device: device))
     }
     return (list + (try rejectedAside(replicas, device: device))).sorted { $0.position < $1.position }
+  }
+
+  /// What a row says: position, replica, name, member, device and time.
+  static func change(
+    in row: Statement, edits: [RejectedChange.Edit], _ replicas: ReplicaTable, device: DeviceID
+  ) -> RejectedChange {
+    RejectedChange(
+      id: row.text(2),
+      author: Authorship(
+        member: row.isNull(3) ? nil : row.text(3), device: row.isNull(4) ? nil : row.text(4),
+        at: Instant(milliseconds: row.integer(5))),
+      isOwn: replicas[number: row.integer(1)]?.device == device, edits: edits, position: row.integer(0))
   }
 
   private static func edit(_ operation: Operation, of changeset: Changeset) -> RejectedChange.Edit {
