@@ -1,10 +1,10 @@
 internal import HouseholdRecords
 
 /// Displaced writes: what a write took the place of stays beside its cell until every active device has confirmed that
-/// write (D3), so that one that turns out not to count can be taken out again exactly.
+/// write (D3) and a month is over, so that one that turns out not to count can be taken out again exactly.
 ///
 /// The load-bearing detail: who has confirmed a write can name no cutoff below it any more; of a copied directory each
-/// copy has to, see `Confirmations`. Until then the values must be somewhere, and the log is not the place: whoever began
+/// copy has to, see `Confirmations`, and one that was put back has forgotten what it confirmed (decision 0011). Until then the values must be somewhere, and the log is not the place: whoever began
 /// with a snapshot has none, and compaction empties it. So they are in a table, whoever wrote them and however they came,
 /// and snapshots carry them.
 ///
@@ -137,9 +137,11 @@ extension Replica {
       defer { statement.reset() }
       while try statement.step() { displacers.append(statement.integer(0)) }
     }
+    let now = lastNow
     let done = try displacers.filter { position in
-      let name = try header(of: position).name
-      return confirmed.allSatisfy { $0.contains(name) }
+      let header = try header(of: position)
+      let age = now.milliseconds(since: header.editedAt).magnitude
+      return age >= Limits.copyRestMilliseconds && confirmed.allSatisfy { $0.contains(header.name) }
     }
     if done.isEmpty { return }
     let positions = "[" + done.map(String.init).joined(separator: ",") + "]"
