@@ -9,7 +9,9 @@ internal import HouseholdRecords
 ///   that knew the other one before: what was written there is kept, and shows where it fits.
 extension Replica {
   /// Brings tables and records in line with the schema that the membership log says now.
-  func adoptSchema() throws {
+  ///
+  /// - Parameter earlier: the one that they are in line with.
+  func adoptSchema(after earlier: Schema) throws {
     let schema = membershipState.schema
     let former = registry
     for table in registry.sorted where table.type.name != AliasFact.typeName {
@@ -17,7 +19,7 @@ extension Replica {
       let hidden = table.fieldsHidden(by: schema.type(table.type.name))
       if !hidden.isEmpty { try keepBesideRows(hidden, of: table) }
     }
-    try SchemaTables.adopt(schema, on: connection)
+    try SchemaTables.adopt(schema, after: earlier, on: connection)
     registry = try TypeRegistry(schema: schema, connection: connection)
     duplicates = try Duplicates(connection, registry: registry, schema: schema)
     try adoptOwnership(before: former)
