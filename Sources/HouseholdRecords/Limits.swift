@@ -141,6 +141,10 @@ package enum Limits {
   /// The most changesets received and waiting for what they depend on.
   package static let waitingChangesets = 100_000
 
+  /// How long a copy of a device's directory is silent before it is taken for one that was put back and not for one that
+  /// is used beside it, if another has seen all that it wrote: a month, in which whoever uses it opens it.
+  package static let copyRestMilliseconds: UInt64 = 30 * 86_400_000
+
   /// The most deleted records that lose their values in one go: everyone else waits for the transaction meanwhile.
   package static let emptiedAtOnce = 20_000
 

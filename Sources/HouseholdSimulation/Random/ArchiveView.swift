@@ -8,6 +8,8 @@ struct ArchiveView: Coverage {
   private(set) var names: [ChangesetName?]
   /// The changesets by name.
   private(set) var numbers: [ChangesetName: Int] = [:]
+  /// The replicas of which this has several branches.
+  private var branched: Set<ReplicaID> = []
 
   init(_ archive: ChangesetArchive, of set: NumberSet) {
     self.archive = archive
@@ -24,6 +26,7 @@ struct ArchiveView: Coverage {
       } else if one.isFirst {
         let root = one.changeset.name.replica
         let isMain = roots.insert(root).inserted
+        if !isMain { branched.insert(root) }
         guard let name = isMain ? root : Self.branchName(one.hash) else { continue }
         firsts.append((number, name))
       }
@@ -32,6 +35,7 @@ struct ArchiveView: Coverage {
       let called = ChangesetName(replica: name, sequence: archive.known[number].changeset.name.sequence)
       names[number] = called
       numbers[called] = number
+      if following[number].count > 1 { branched.insert(archive.known[number].changeset.name.replica) }
       for (index, next) in following[number].enumerated() {
         guard let name = index == 0 ? name : Self.branchName(archive.known[next].hash) else { continue }
         firsts.append((next, name))
@@ -45,7 +49,15 @@ struct ArchiveView: Coverage {
 
   func covers(_ later: ChangesetName, _ earlier: ChangesetName) throws -> Bool {
     guard later != earlier, let new = numbers[later], let old = numbers[earlier] else { return false }
-    return archive.relations[new].seen.contains(old)
+    let relations = archive.relations[new]
+    guard relations.seen.contains(old) else { return false }
+    if branched.isEmpty || relations.path.contains(old) { return true }
+    return relations.dependencies.contains { dependency in
+      guard let tip = dependency.number else { return false }
+      // On which of several branches one lies that does not count and is not here nobody can know here.
+      if names[tip] == nil, branched.contains(archive.known[tip].changeset.name.replica) { return false }
+      return archive.relations[tip].path.contains(old)
+    }
   }
 
   /// The changesets up to these, which a vector counts.
