@@ -268,8 +268,12 @@ extension Replica: Coverage {
   package func covers(_ later: ChangesetName, _ earlier: ChangesetName) throws -> Bool {
     if later.replica == earlier.replica { return later.sequence > earlier.sequence }
     guard let header = try log.header(of: later, replicas: replicas) else { return false }
-    if let entry = replicas[earlier.replica], replicas.forked.contains(entry.root) {
-      return try isOnPath(earlier, to: later) || coversInTree(header, earlier)
+    if let entry = replicas[earlier.replica] {
+      if replicas.forked.contains(entry.root) {
+        return try isOnPath(earlier, to: later) || coversInTree(header, earlier)
+      }
+      // Nobody waits for what does not count, so the author may have seen a branch that is not here.
+      if admission.limits[entry.id] != nil { return try covers(header, earlier, ofBounded: entry) }
     }
     return header.dependencies.sequence(of: earlier.replica) >= earlier.sequence
   }
