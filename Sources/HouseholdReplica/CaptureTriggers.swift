@@ -71,7 +71,7 @@ enum CaptureTriggers {
   }
 
   /// The row as a JSON array in the order of the fields, without loss: real as 17 digits, bytes as hexadecimal.
-  private static func image(of type: RecordType, row: String) -> String {
+  static func image(of type: RecordType, row: String) -> String {
     let parts = type.fields.map { field in
       let column = "\(row).\(SchemaTables.quoted(field.name))"
       return switch field.kind {

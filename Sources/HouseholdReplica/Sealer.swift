@@ -9,6 +9,8 @@ struct EditReader {
   let connection: Connection
   let registry: TypeRegistry
   let outbox: Outbox
+  /// The last row of the outbox in the chunk that is sealed; what is known of later ones only tells what was before them.
+  let lastNumber: Int64
   /// The row that was read last: each edit asks for its own several times, and no row is written before all edits of a
   /// chunk are sealed.
   private let lastRow = LastRow()
@@ -18,8 +20,8 @@ struct EditReader {
     var row: [FieldValue]?
   }
 
-  init(connection: Connection, registry: TypeRegistry, outbox: Outbox) {
-    (self.connection, self.registry, self.outbox) = (connection, registry, outbox)
+  init(connection: Connection, registry: TypeRegistry, outbox: Outbox, lastNumber: Int64) {
+    (self.connection, self.registry, self.outbox, self.lastNumber) = (connection, registry, outbox, lastNumber)
   }
 
   /// The row as the table has it.
@@ -245,12 +247,15 @@ struct EditReader {
     }
   }
 
-  /// The row as it was after the run, and the fields that later runs change anyway, so that they need not be sealed.
+  /// The row as it was after the run, and the fields that later runs of the chunk change anyway, so that they need not be
+  /// sealed.
   func rowAfter(
     _ folded: FoldedEdit, of place: RecordPlace, table: TypeTable, later: [OutboxRow]
   ) throws -> (row: [FieldValue], changedLater: UInt64)? {
     var changedLater: UInt64 = 0
-    for row in later.prefix(while: { $0.kind == .updated }) where !row.isWeak { changedLater |= row.fields }
+    for row in later.prefix(while: { $0.kind == .updated && $0.number <= lastNumber }) where !row.isWeak {
+      changedLater |= row.fields
+    }
     let before = later.isEmpty ? nil : try rowBefore(later, of: place, table: table)
     let row = try before ?? rowNow(of: place, table: table, after: max(folded.last, later.last?.number ?? 0))
     return row.map { ($0, changedLater) }

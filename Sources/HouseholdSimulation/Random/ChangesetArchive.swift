@@ -105,6 +105,8 @@ struct ArchiveView: Coverage {
   private let archive: ChangesetArchive
   private(set) var names: [ChangesetHash: ChangesetName] = [:]
   private(set) var hashes: [ChangesetName: ChangesetHash] = [:]
+  /// The replicas of which this has several branches.
+  private var branched: Set<ReplicaID> = []
 
   init(_ archive: ChangesetArchive, of set: Set<ChangesetHash>) {
     self.archive = archive
@@ -117,7 +119,9 @@ struct ArchiveView: Coverage {
       var open: [(after: ChangesetHash, name: ReplicaID)] = [(.zero, root)]
       while let (after, name) = open.popLast() {
         // In ascending order: the first keeps the name, the others are named after themselves.
-        for (index, hash) in (children[Self.key(root, after)] ?? []).enumerated() {
+        let next = children[Self.key(root, after)] ?? []
+        if next.count > 1 { branched.insert(root) }
+        for (index, hash) in next.enumerated() {
           guard let own = ReplicaID(bytes: hash.bytes.prefix(ReplicaID.byteCount)),
             let sequence = archive.known[hash]?.changeset.name.sequence
           else { continue }
@@ -149,7 +153,11 @@ struct ArchiveView: Coverage {
     else { return false }
     if isOnPath(old, to: new) { return true }
     return known.dependencies.entries.values.contains { dependency in
-      dependency.sequence >= earlier.sequence && archive.resolve(dependency).map { isOnPath(old, to: $0) } ?? false
+      guard dependency.sequence >= earlier.sequence, let tip = archive.resolve(dependency) else { return false }
+      // On which of several branches one lies that does not count and is not here nobody can know here.
+      let root = archive.known[tip]?.changeset.name.replica
+      if names[tip] == nil, let root, branched.contains(root) { return false }
+      return isOnPath(old, to: tip)
     }
   }
 
