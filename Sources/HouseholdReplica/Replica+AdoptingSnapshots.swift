@@ -56,9 +56,7 @@ extension Replica {
     }
     hasForked = false
     digestCache = nil
-    // Those that put many records in place at once are large, and seldom needed.
-    connection.forgetStatements()
-    connection.releaseMemory()
+    connection.releaseMemoryAfterLargeWork()
   }
 
   /// What follows from the records that have just been put in place.

@@ -11,7 +11,9 @@ internal import HouseholdRecords
 ///   nobody would get them; all that was written is kept in the cells, and shows once the type is there again.
 extension Replica {
   /// Brings tables and records in line with the schema that the membership log says now.
-  func adoptSchema() throws {
+  ///
+  /// - Parameter earlier: the one that they are in line with.
+  func adoptSchema(after earlier: Schema) throws {
     let schema = membershipState.schema
     let former = registry
     for table in registry.sorted where table.type.name != AliasFact.typeName {
@@ -24,7 +26,7 @@ extension Replica {
         try blank(hidden, of: table)
       }
     }
-    try SchemaTables.adopt(schema, on: connection)
+    try SchemaTables.adopt(schema, after: earlier, on: connection)
     registry = try TypeRegistry(schema: schema, connection: connection)
     duplicates = try Duplicates(connection, registry: registry, schema: schema)
     for table in registry.sorted {
@@ -58,13 +60,13 @@ extension Replica {
   private func close(_ table: TypeTable) throws {
     try empty(table)
     let reason = "\(WriteProtection.prefix)the household has no record type \(table.type.name) any more"
-    for statement in WriteProtection.statements(for: table.type, reason: reason) { try connection.execute(statement) }
+    try WriteProtection.protect(table.type, reason: reason, on: connection)
   }
 
   /// Makes a table ready for the records of a type that was not known until now; it may have been before.
   private func reopen(_ table: TypeTable) throws {
     try empty(table)
-    for statement in WriteProtection.statements(for: table.type, reason: nil) { try connection.execute(statement) }
+    try WriteProtection.protect(table.type, reason: nil, on: connection)
   }
 
   /// Takes the rows out of a table.

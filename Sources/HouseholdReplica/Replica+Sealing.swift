@@ -51,7 +51,7 @@ extension Replica {
       let ahead = rows.count > chunk.count ? rows[chunk.count] : nil
       try seal(chunk: Array(chunk), ahead: ahead, now: now)
       try outbox.remove(through: chunk.last?.number ?? 0)
-      if ahead != nil { connection.releaseMemory() }
+      if ahead != nil { connection.releaseMemoryAfterLargeWork() }
     }
   }
 
