@@ -31,7 +31,8 @@ package final class Replica {
   var servedSnapshots: [SnapshotID: ServedSnapshot] = [:]
   /// The clock as it was last told; only for sealing that a reader asks for.
   package var lastNow = Instant(milliseconds: 0)
-  /// Whether an edit of a record that nobody contests goes the short way (``PlainEdit``); tests compare it with the long.
+  /// Whether an edit of a record that nobody contests goes the short way (``PlainEdit``), and records with which nothing
+  /// is the matter are stored many at a time (``ManyRows``, ``NewRecords``); tests compare it with the long way.
   package var takesShortWay = true
   var digestCache: StoreDigest?
   /// The digest that is being computed in slices.

@@ -11,7 +11,7 @@ internal import HouseholdRecords
 /// A write that does not count and is in the base of the log is there too, as its own displacer: it is set aside.
 extension Replica {
   /// Whether any device but this one could still say that a write does not count.
-  private var hasOthers: Bool {
+  var hasOthers: Bool {
     membershipState.devices.values.contains { $0.id != identity.device && membershipState.admits($0.id) }
   }
 
@@ -60,18 +60,9 @@ extension Replica {
   func keepDisplaced(
     _ content: [UInt8], cell: String, of place: RecordPlace, writer: Int64, life: UInt64, displacer: Int64
   ) throws {
-    let statement = try connection.statement(
-      """
-      INSERT OR IGNORE INTO sync_displaced(type, id, cell, writer, life, displacer, content) VALUES (?, ?, ?, ?, ?, ?, ?)
-      """)
-    try statement.bind(1, place.type)
-    try statement.bind(2, place.id)
-    try statement.bind(3, cell)
-    try statement.bind(4, writer)
-    try statement.bind(5, Int64(clamping: life))
-    try statement.bind(6, displacer)
-    try statement.bind(7, content)
-    try statement.run()
+    try KeptEdits.write(
+      KeptEdits.Displaced(
+        content: content, cell: cell, place: place, writer: writer, life: life, displacer: displacer), on: connection)
   }
 
   /// The displaced writes of a record in the order in which their changesets came; they are kept no longer. What is set
