@@ -217,7 +217,16 @@ final class DirectoryLock {
     }
   }
 
-  deinit { close(descriptor) }
+  deinit { Self.release(descriptor) }
+
+  /// Gives a held folder free at once.
+  ///
+  /// To close it is not enough: a child that this process has forked and that has not yet run its program has the
+  /// descriptor too, and would hold the folder a little longer.
+  static func release(_ descriptor: Int32) {
+    flock(descriptor, LOCK_UN)
+    close(descriptor)
+  }
 
   /// Where the directory is that is held.
   enum Place {

@@ -29,7 +29,7 @@ final class StagingLock {
     }
   }
 
-  deinit { close(descriptor) }
+  deinit { DirectoryLock.release(descriptor) }
 
   private static func busy(_ staging: DataDirectory) -> NodeError {
     NodeError(

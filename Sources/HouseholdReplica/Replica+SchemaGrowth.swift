@@ -7,6 +7,8 @@ internal import HouseholdRecords
 ///   it would be taken for a null of the record's insert and compete with others' writes on some devices only (D13).
 /// - Two owners may add a field of one name at the same time. The first in the order of entries stands, also on a device
 ///   that knew the other one before: what was written there is kept, and shows where it fits.
+/// - A type that an owner has added goes again if he had no right to add it. Its table is empty then and refuses edits, as
+///   nobody would get them; all that was written is kept in the cells, and shows once the type is there again.
 extension Replica {
   /// Brings tables and records in line with the schema that the membership log says now.
   func adoptSchema() throws {
@@ -16,31 +18,50 @@ extension Replica {
       // What an owner has added goes again if the entry turns out not to count; what was written there stays.
       let hidden = table.fieldsHidden(by: schema.type(table.type.name))
       if !hidden.isEmpty { try keepBesideRows(hidden, of: table) }
+      if schema.type(table.type.name) == nil { try close(table) }
     }
     try SchemaTables.adopt(schema, on: connection)
     registry = try TypeRegistry(schema: schema, connection: connection)
     duplicates = try Duplicates(connection, registry: registry, schema: schema)
+    for table in registry.sorted where former[table.number] == nil { try reopen(table) }
     try adoptOwnership(before: former)
     try adoptGrowth(from: former)
   }
 
   /// Keeps the values of these fields in the cells, as nothing reads their columns any more.
   private func keepBesideRows(_ fields: [Int], of table: TypeTable) throws {
+    let cells = Set(table.cells.filter { $0.fields.contains(where: fields.contains) }.map(\.name))
     for id in try liveRecords(of: table) {
       let place = RecordPlace(type: table.number, id: id)
       guard let stored = try StoredRecord.read(type: table.number, id: id, on: connection) else { continue }
       let row = try table.row(id, on: connection)
       let state = try CellVersions.decode(stored, row: row, table: table, names: self)
       var (kept, _) = try CellVersions.encode(
-        state, table: table, names: self, isApart: duplicates.isMember(place)
-      ) { row in
-        var row = duplicates.repointed(row, of: table.number)
-        for field in fields { row[field] = .null }
-        return row
-      }
+        state, table: table, names: self, isApart: duplicates.isMember(place), apart: cells
+      ) { row in duplicates.repointed(row, of: table.number) }
       kept.flags |= stored.flags & (StoredRecord.conflictFlag | StoredRecord.setsFlag | StoredRecord.mergedFlag)
       try kept.write(type: table.number, id: id, on: connection)
     }
+  }
+
+  /// Empties the table of a type that the schema knows no longer, and lets no program write there: nobody would get it.
+  private func close(_ table: TypeTable) throws {
+    try empty(table)
+    let reason = "\(WriteProtection.prefix)the household has no record type \(table.type.name) any more"
+    for statement in WriteProtection.statements(for: table.type, reason: reason) { try connection.execute(statement) }
+  }
+
+  /// Makes a table ready for the records of a type that was not known until now; it may have been before.
+  private func reopen(_ table: TypeTable) throws {
+    try empty(table)
+    for statement in WriteProtection.statements(for: table.type, reason: nil) { try connection.execute(statement) }
+  }
+
+  /// Takes the rows out of a table; while an edit waits to be sealed, the row is the only place that holds it.
+  private func empty(_ table: TypeTable) throws {
+    try connection.run(
+      "DELETE FROM \(SchemaTables.quoted(table.type.name)) WHERE id NOT IN (SELECT id FROM sync_outbox WHERE type = ?)",
+      .integer(table.number))
   }
 
   /// Makes records agree with new types and fields.

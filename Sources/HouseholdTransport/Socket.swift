@@ -73,21 +73,16 @@ struct Socket: Sendable {
 
   /// A new socket of the address's family.
   init(family: Int32) throws(SocketFault) {
-    descriptor = socket(family, Int32(SOCK_STREAM.rawValue), 0)
+    descriptor = socket(family, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw SocketFault(operation: "make a socket") }
-    setUp()
   }
 
   /// A socket that `accept` gave.
   init(accepted descriptor: Int32) {
     self.descriptor = descriptor
-    setUp()
-    tune()
-  }
-
-  private func setUp() {
     _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    tune()
   }
 
   /// Sends small messages at once, and lets the system notice a peer that is gone for good.

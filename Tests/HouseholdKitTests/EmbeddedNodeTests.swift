@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import HouseholdKit
 import Testing
 
@@ -31,6 +32,29 @@ struct EmbeddedNodeTests {
 
     #expect(error?.code == .nodeRunning)
     #expect(try first.status().isNodeRunning)
+  }
+
+  /// Every descriptor that this process has of a folder once more, as a child has them that was forked and has not
+  /// yet run its program.
+  private func inherited(of folder: URL) throws -> [Int32] {
+    try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { number -> Int32? in
+      let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)")
+      return target == folder.path ? Int32(number).map { dup($0) } : nil
+    }
+  }
+
+  @Test func `a directory is free once its store is closed, though a child of the app still has its descriptors`()
+    throws
+  {
+    let first = try folder.household(Note.self, node: .embedded(Self.quiet))
+    let children = try inherited(of: folder.place("home"))
+    defer { for child in children { Glibc.close(child) } }
+    try #require(!children.isEmpty)
+    first.close()
+
+    let second = try HouseholdStore.open(directory: folder.place("home"), node: .embedded(Self.quiet))
+
+    #expect(try second.status().isNodeRunning)
   }
 
   @Test func `a node that cannot start leaves nothing behind`() throws {

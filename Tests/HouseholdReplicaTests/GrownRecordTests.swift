@@ -126,6 +126,64 @@ struct GrownRecordTests {
     #expect(try home.difference("alex", "sam") == nil)
   }
 
+  /// Cy has a goal of a type that Bo has added as an owner; then the type goes, as Ann, who had not heard of it, has taken
+  /// Bo's right to add it.
+  private func householdWhoseTypeWent(goal: [(String, FieldValue)]) throws -> (TestHousehold, grown: Schema) {
+    let home = try TestHousehold("ann", "bo", "cy")
+    var wanted = TestHousehold.schema
+    wanted.types.append(RecordType(name: "goal", fields: [.init("title", .text), .init("amount", .integer)]))
+    let grown = TestHousehold.schema.extended(by: wanted)
+    try home.makeOwner("bo", by: "ann")
+    for name in ["bo", "cy"] { try home.tell(name, from: "ann") }
+    _ = try home["bo"].replica.state(.schema(grown), at: home["bo"].now)
+    try home.tell("cy", from: "bo")
+    for name in ["bo", "cy"] { try home[name].restart() }
+    try home["bo"].put("goal", "b", [("title", .text("Bo's"))])
+    try home["bo"].seal()
+    try home["cy"].put("goal", "g", goal)
+    try home["cy"].seal()
+    try home.pull(home["cy"], from: home["bo"])
+    #expect(try home["cy"].fields("goal", "b") != nil)
+    try home.setRole("bo", .readOnly, by: "ann")
+    try home.tell("cy", from: "ann")
+    try home["cy"].restart()
+    return (home, grown)
+  }
+
+  @Test func `a type that went and is there again has what counts by then, also the nulls that somebody wrote`() throws
+  {
+    let (home, grown) = try householdWhoseTypeWent(goal: [("title", .text("Holiday"))])
+    let cy = home["cy"]
+    let key = RecordKey(type: "goal", id: "g")
+    let before = try cy.replica.state(of: key)
+
+    _ = try home["ann"].replica.state(.schema(grown), at: home["ann"].now)
+    try home.tell("cy", from: "ann")
+    try cy.restart()
+
+    #expect(try cy.fields("goal", "g")?["title"] == .text("Holiday"))
+    // Bo's was withdrawn while there was no table to take it out of.
+    #expect(try cy.fields("goal", "b") == nil)
+    #expect(try cy.replica.state(of: key) == before)
+    #expect(before?.cells["amount"]?.first?.value == .fields([.null]))
+  }
+
+  @Test func `nobody writes into the table of a type that went, as nobody would get it`() throws {
+    let (home, grown) = try householdWhoseTypeWent(goal: [("title", .text("Holiday"))])
+
+    let refusal = #expect(throws: ReplicaError.self) {
+      try home["cy"].access.execute("INSERT INTO goal(id, title) VALUES ('x', 'lost')")
+    }
+    #expect(refusal?.message.contains("no record type goal") == true, "\(String(describing: refusal))")
+
+    _ = try home["ann"].replica.state(.schema(grown), at: home["ann"].now)
+    try home.tell("cy", from: "ann")
+    try home["cy"].access.execute("UPDATE goal SET amount = 5 WHERE id = 'g'")
+    try home["cy"].restart()
+    try home["cy"].seal()
+    #expect(try home["cy"].fields("goal", "g")?["amount"] == .integer(5))
+  }
+
   @Test func `what was written in a field that turns out not to count stays, and shows once the field is there again`()
     throws
   {
