@@ -19,6 +19,8 @@ struct ChangesetArchive {
   }
 
   private(set) var known: [ChangesetHash: Known] = [:]
+  /// What no device had any more: a copy that is put back may hold it, and only its name.
+  private var lost: [ChangesetHash: Known] = [:]
   private var bySequence: [UInt64: [ChangesetHash]] = [:]
   /// Up to where each device's file was read.
   private var positions: [String: LogPosition] = [:]
@@ -54,6 +56,8 @@ struct ChangesetArchive {
       }
     }
     for (hash, changeset) in new.sorted(by: { ($0.value.name.sequence, $0.key) < ($1.value.name.sequence, $1.key) }) {
+      remember(through: changeset.previous)
+      lost[hash] = nil
       let before = known[changeset.previous]
       let heads = changeset.membershipHeads ?? before?.heads ?? []
       known[hash] = Known(
@@ -61,6 +65,23 @@ struct ChangesetArchive {
         dependencies: (before?.dependencies ?? Dependencies()).applying(changeset.dependencyChanges), heads: heads,
         device: changeset.origin?.device ?? before?.device, begun: before?.begun ?? heads)
       bySequence[changeset.name.sequence, default: []].append(hash)
+    }
+    if lost.isEmpty { return }
+    for device in devices {
+      for tip in try device.replica.receivedDependencies() where resolve(tip) == nil {
+        let found = lost.first { $0.value.changeset.name.sequence == tip.sequence && $0.key.prefix == tip.hashPrefix }
+        if let found { remember(through: found.key) }
+      }
+    }
+  }
+
+  /// Knows again what was lost, this changeset and those before it.
+  private mutating func remember(through last: ChangesetHash) {
+    var hash = last
+    while let again = lost.removeValue(forKey: hash) {
+      known[hash] = again
+      bySequence[again.changeset.name.sequence, default: []].append(hash)
+      hash = again.changeset.previous
     }
   }
 
@@ -71,6 +92,7 @@ struct ChangesetArchive {
     for hash in Set(known.keys).subtracting(kept).sorted() {
       guard let gone = known.removeValue(forKey: hash) else { continue }
       bySequence[gone.changeset.name.sequence]?.removeAll { $0 == hash }
+      lost[hash] = gone
     }
   }
 

@@ -95,7 +95,14 @@ extension Judge {
     for key in truth.keys.sorted() {
       guard let state = truth[key] else { continue }
       let stored = try device.replica.state(of: key)
-      if stored != state {
+      if let stored, stored.cells[CellName.emptied] != nil {
+        let rule = CompactionTruth(coverage: view, type: schema.type(key.type))
+        guard let fault = try rule.fault(in: stored, truth: state) else { continue }
+        return "\(device.name) \(fault): \(key) " + firstDifference(stored, state)
+      }
+      // Of former lives compaction may have taken what somebody saw to its end.
+      let counting = try stored?.withoutFormerLives(coverage: view)
+      if try counting != state.withoutFormerLives(coverage: view) {
         return "\(device.name) keeps other writes of \(key) than its changesets say: "
           + firstDifference(stored ?? RecordState(), state)
       }

@@ -1,0 +1,46 @@
+import HouseholdRecords
+
+/// What compaction may have taken of a record (D9): of a deleted one the values that its deletion has seen, and nothing
+/// else.
+///
+/// It knows when a value may be gone, and nothing of who has confirmed what: whatever was collected, the record shows, ends
+/// and disagrees as if nothing had been.
+struct CompactionTruth {
+  let coverage: ArchiveView
+  let type: RecordType?
+
+  /// What a device that has marked the record as emptied has, and should not have, or lacks; nil if all is well.
+  ///
+  /// - Parameter truth: the state that follows from the changesets.
+  func fault(in stored: RecordState, truth: RecordState) throws -> String? {
+    if truth.isAlive { return "has forgotten the values of a record that is alive (D9)" }
+    if stored.cells[CellName.alive] != truth.cells[CellName.alive] {
+      return "has another end of a collected record (D9)"
+    }
+    let deletions = (truth.cells[CellName.alive] ?? []).filter { $0.value == .alive(false) }
+    for cell in Set(stored.cells.keys).union(truth.cells.keys).sorted() where cell != CellName.emptied {
+      let (kept, due) = (stored.cells[cell] ?? [], truth.cells[cell] ?? [])
+      // Who was put back to before the deletion keeps values that a snapshot's emptied record does not replace.
+      for write in kept where try !due.contains(write) && !isSeen(write, by: deletions) {
+        return "has \(write.name) in cell '\(cell)' (D9)"
+      }
+      for write in due where try !kept.contains(write) && !write.isWeak && !isSeen(write, by: deletions) {
+        return "has forgotten \(write.name) in cell '\(cell)', which no deletion has seen (D9)"
+      }
+    }
+    return try conflicts(of: stored) == conflicts(of: truth) ? nil : "lists other conflicts of a collected record (D9)"
+  }
+
+  private func isSeen(_ write: Write, by deletions: [Write]) throws -> Bool {
+    try deletions.contains { try $0.name == write.name || coverage.covers($0.name, write.name) }
+  }
+
+  private func conflicts(of state: RecordState) throws -> Set<Conflict> {
+    Set(try state.conflicts(strategy: strategy, coverage: coverage))
+  }
+
+  private func strategy(of cell: String) -> MergeStrategy {
+    guard let type else { return .merge }
+    return MergeStrategy(rawValue: type.strategies[cell] ?? type.strategy) ?? .merge
+  }
+}
