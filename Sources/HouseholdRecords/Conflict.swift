@@ -29,9 +29,9 @@ package struct Conflict: Hashable, Sendable {
 extension RecordState {
   /// The edits that lost and that nobody has seen together with what won (design 2.4, D7).
   ///
-  /// Of a live record: the maximal writes of a cell that are not its winner, but for those of a former life that somebody
-  /// had seen who ended it or began a later one. Of a dead one: the writes that no kept deletion had seen. Weak writes and
-  /// writes of the winner's value are not listed.
+  /// Of a live record: the maximal writes of a cell that are not its winner. Of a dead one: the writes that no kept
+  /// deletion had seen. Weak writes, writes of the winner's value, and those of a former life that somebody had seen who
+  /// ended it or began a later one are not listed.
   package func conflicts(strategy: (String) -> MergeStrategy, coverage: some Coverage) throws -> [Conflict] {
     let isAlive = isAlive
     let deletions = isAlive ? [] : (cells[CellName.alive] ?? []).filter { $0.value == .alive(false) }

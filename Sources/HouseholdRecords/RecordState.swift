@@ -37,12 +37,12 @@ package struct RecordState: Hashable, Sendable {
   /// not from another (D9) before a new life came from a third that knew of neither.
   package func withoutFormerLives(coverage: some Coverage) throws -> Self {
     let life = life
-    guard isAlive, cells.values.contains(where: { $0.contains { $0.life != life } }) else { return self }
+    guard cells.values.contains(where: { $0.contains { $0.life < life } }) else { return self }
     let ends = cells[CellName.alive] ?? []
     var state = self
     for (cell, writes) in cells where cell != CellName.alive {
       let kept = try writes.filter { write in
-        if write.life == life { return true }
+        if write.life >= life { return true }
         return try !write.isWeak
           && !ends.contains { end in
             guard end.life > write.life || end.life == write.life && end.value == .alive(false) else { return false }

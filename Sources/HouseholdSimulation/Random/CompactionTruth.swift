@@ -18,8 +18,10 @@ struct CompactionTruth {
       return "has another end of a collected record (D9)"
     }
     let deletions = (truth.cells[CellName.alive] ?? []).filter { $0.value == .alive(false) }
-    for cell in Set(stored.cells.keys).union(truth.cells.keys).sorted() where cell != CellName.emptied {
-      let (kept, due) = (stored.cells[cell] ?? [], truth.cells[cell] ?? [])
+    let kept = try stored.withoutFormerLives(coverage: coverage).cells
+    let due = try truth.withoutFormerLives(coverage: coverage).cells
+    for cell in Set(kept.keys).union(due.keys).sorted() where ![CellName.alive, CellName.emptied].contains(cell) {
+      let (kept, due) = (kept[cell] ?? [], due[cell] ?? [])
       // Who was put back to before the deletion keeps values that a snapshot's emptied record does not replace.
       for write in kept where try !due.contains(write) && !isSeen(write, by: deletions) {
         return "has \(write.name) in cell '\(cell)' (D9)"

@@ -102,9 +102,10 @@ extension Judge {
       }
       // Of former lives compaction may have taken what somebody saw to its end.
       let counting = try stored?.withoutFormerLives(coverage: view)
-      if try counting != state.withoutFormerLives(coverage: view) {
+      let due = try state.withoutFormerLives(coverage: view)
+      if counting != due {
         return "\(device.name) keeps other writes of \(key) than its changesets say: "
-          + firstDifference(stored ?? RecordState(), state)
+          + firstDifference(counting ?? RecordState(), due)
       }
     }
     return nil

@@ -37,15 +37,19 @@ extension RandomHousehold {
     world.trace.add("\(step)+ \(line)")
   }
 
-  /// Whether the device has all that its identity ever sealed and anybody has.
+  /// Lets a device do what takes a right to write; nothing where what it names could be less than what it has confirmed.
   ///
-  /// Who was put back or copied, and has not met that since, names a cutoff below what it had confirmed; what others forgot
-  /// for that nobody can put back (decision 0008, the price).
-  func hasAllOfItsOwn(_ device: SimulatedDevice) throws -> Bool {
-    guard months != nil else { return true }
+  /// What others forgot for that nobody can put back (decision 0008, the price). So it has to be the only one of its
+  /// identity, to have all that this ever sealed and anybody has, and is not put back to before it any more.
+  func takingRights(by device: SimulatedDevice, _ act: () throws -> String) throws -> String {
+    guard months != nil else { return try act() }
+    if world.devices.contains(where: { $0 !== device && $0.device == device.device }) { return "nothing" }
     try collect()
-    guard let received = try archive.received(by: device) else { return false }
-    return archive.known.allSatisfy { $0.value.device != device.device || received.contains($0.key) }
+    guard let received = try archive.received(by: device),
+      archive.known.allSatisfy({ $0.value.device != device.device || received.contains($0.key) })
+    else { return "nothing" }
+    copies.removeAll { $0.device === device }
+    return try act()
   }
 
   /// Somebody goes where nobody reaches him, if two stay.

@@ -18,13 +18,13 @@ extension RandomHousehold {
     switch random.below(6) {
     case 0 where size.losesRights && others.count > 1:
       let other = random.pick(others)
-      return try hasAllOfItsOwn(owner) ? remove(other, by: owner) : "nothing"
+      return try takingRights(by: owner) { try remove(other, by: owner) }
     case 1 where size.losesRights && others.count > 1:
       let other = random.pick(others)
-      return try hasAllOfItsOwn(other) ? leave(other) : "nothing"
+      return try takingRights(by: other) { try leave(other) }
     case 2 where size.losesRights && !others.isEmpty:
       let other = random.pick(others)
-      return try hasAllOfItsOwn(owner) ? changeRole(of: other, by: owner) : "nothing"
+      return try takingRights(by: owner) { try changeRole(of: other, by: owner) }
     case 3... where size.growsSchema: return try growSchema(by: owner)
     default: return "nothing"
     }
