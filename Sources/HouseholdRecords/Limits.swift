@@ -141,6 +141,11 @@ package enum Limits {
   /// The most changesets received and waiting for what they depend on.
   package static let waitingChangesets = 100_000
 
+  /// How long copies of a device's directory matter: one that is silent for so long, and of which another has seen all that
+  /// it wrote, was put back and is not used beside it; and none that is older is put back. A month: whoever uses a copy
+  /// opens it meanwhile, and backups are made more often.
+  package static let copyRestMilliseconds: UInt64 = 30 * 86_400_000
+
   /// The most deleted records that lose their values in one go: everyone else waits for the transaction meanwhile.
   package static let emptiedAtOnce = 20_000
 

@@ -8,57 +8,55 @@ enum CaptureTriggers {
   /// Milliseconds since 1970 by this machine's clock; SQLite 3.40 has no shorter way.
   static let now = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
 
-  /// The statements that put the triggers of one type in place, replacing older ones.
-  static func statements(for type: RecordType, number: Int64) -> [String] {
+  /// The triggers of one type.
+  static func triggers(for type: RecordType, number: Int64) -> [SchemaTables.Trigger] {
     let table = SchemaTables.quoted(type.name)
     let columns = "INSERT INTO sync_outbox(type, id, kind, fields, at, image)"
     let changed = changedFields(of: type)
     let insert = """
-      CREATE TRIGGER \(name(type, "insert")) AFTER INSERT ON \(table) BEGIN
+      CREATE TRIGGER \(SchemaTables.quoted(name(type, "insert"))) AFTER INSERT ON \(table) BEGIN
         \(columns) VALUES (\(number), NEW.id, 1, 0, \(now), NULL);
       END
       """
     let replace = """
-      CREATE TRIGGER \(name(type, "replace")) BEFORE INSERT ON \(table)
+      CREATE TRIGGER \(SchemaTables.quoted(name(type, "replace"))) BEFORE INSERT ON \(table)
       WHEN EXISTS (SELECT 1 FROM \(table) WHERE id = NEW.id) BEGIN
         \(columns) SELECT \(number), NEW.id, 0, 0, \(now), \(image(of: type, row: "old")) FROM \(table) AS old
         WHERE old.id = NEW.id;
       END
       """
     let update = """
-      CREATE TRIGGER \(name(type, "update")) AFTER UPDATE ON \(table)
+      CREATE TRIGGER \(SchemaTables.quoted(name(type, "update"))) AFTER UPDATE ON \(table)
       WHEN OLD.id = NEW.id AND \(changed) <> 0 BEGIN
         \(columns) VALUES (\(number), NEW.id, 2, \(changed), \(now), \(imageOfChanged(of: type)));
       END
       """
     let move = """
-      CREATE TRIGGER \(name(type, "move")) AFTER UPDATE OF id ON \(table) WHEN OLD.id <> NEW.id BEGIN
+      CREATE TRIGGER \(SchemaTables.quoted(name(type, "move"))) AFTER UPDATE OF id ON \(table) WHEN OLD.id <> NEW.id BEGIN
         \(columns) VALUES (\(number), OLD.id, 3, 0, \(now), \(image(of: type, row: "OLD")));
         \(columns) VALUES (\(number), NEW.id, 1, 0, \(now), NULL);
       END
       """
     // The row in whose place another one is put: `UPDATE OR REPLACE` takes it away without another word.
     let displace = """
-      CREATE TRIGGER \(name(type, "displace")) BEFORE UPDATE OF id ON \(table)
+      CREATE TRIGGER \(SchemaTables.quoted(name(type, "displace"))) BEFORE UPDATE OF id ON \(table)
       WHEN OLD.id <> NEW.id AND EXISTS (SELECT 1 FROM \(table) WHERE id = NEW.id) BEGIN
         \(columns) SELECT \(number), NEW.id, 0, 0, \(now), \(image(of: type, row: "old")) FROM \(table) AS old
         WHERE old.id = NEW.id;
       END
       """
     let delete = """
-      CREATE TRIGGER \(name(type, "delete")) AFTER DELETE ON \(table) BEGIN
+      CREATE TRIGGER \(SchemaTables.quoted(name(type, "delete"))) AFTER DELETE ON \(table) BEGIN
         \(columns) VALUES (\(number), OLD.id, 3, 0, \(now), \(image(of: type, row: "OLD")));
       END
       """
-    let drops = ["insert", "replace", "update", "displace", "move", "delete"].map {
-      "DROP TRIGGER IF EXISTS \(name(type, $0))"
-    }
-    return drops + [insert, replace, update, displace, move, delete]
+    return [
+      ("insert", insert), ("replace", replace), ("update", update), ("displace", displace), ("move", move),
+      ("delete", delete),
+    ].map { (name: name(type, $0), statement: $1) }
   }
 
-  private static func name(_ type: RecordType, _ event: String) -> String {
-    SchemaTables.quoted("sync_capture_\(type.name)_\(event)")
-  }
+  private static func name(_ type: RecordType, _ event: String) -> String { "sync_capture_\(type.name)_\(event)" }
 
   /// An expression with bit n set where field n changed.
   private static func changedFields(of type: RecordType) -> String {
@@ -71,7 +69,7 @@ enum CaptureTriggers {
   }
 
   /// The row as a JSON array in the order of the fields, without loss: real as 17 digits, bytes as hexadecimal.
-  private static func image(of type: RecordType, row: String) -> String {
+  static func image(of type: RecordType, row: String) -> String {
     let parts = type.fields.map { field in
       let column = "\(row).\(SchemaTables.quoted(field.name))"
       return switch field.kind {

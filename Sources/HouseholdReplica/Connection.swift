@@ -233,6 +233,17 @@ internal import HouseholdRecords
   /// Gives back what a large piece of work took: a node is idle most of the time, and its memory is others' then.
   func releaseMemory() { unsafe household_sqlite_release_memory(handle) }
 
+  /// The same after work that may have been small: then there is little to give back, and looking for it takes longer
+  /// than the work.
+  func releaseMemoryAfterLargeWork() {
+    var (used, most): (Int32, Int32) = (0, 0)
+    unsafe sqlite3_db_status(handle, SQLITE_DBSTATUS_CACHE_USED, &used, &most, 0)
+    if used >= Self.largeCacheBytes { releaseMemory() }
+  }
+
+  /// So much of the file is in the cache only after large work; all of it may be 8 MB.
+  private static let largeCacheBytes: Int32 = 1 << 20
+
   /// Whether the file was moved away, deleted or replaced since it was opened: what is written then is in no file that
   /// anybody would find. A file system that cannot tell says no.
   var hasMoved: Bool {

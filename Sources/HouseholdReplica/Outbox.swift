@@ -72,21 +72,39 @@ struct Outbox {
       image: statement.isNull(6) ? nil : statement.text(6), isWeak: statement.integer(7) != 0)
   }
 
-  /// The generated changes that come after this chunk, of its records: a person's value before them is sealed as it was.
-  func generatedChanges(after chunk: [OutboxRow]) throws -> [RecordPlace: [OutboxRow]] {
+  /// A bit for each field of which a change is known.
+  private struct Told {
+    var byPerson: UInt64 = 0
+    var generated: UInt64 = 0
+  }
+
+  /// What comes after this chunk of its records, as far as it tells what their rows were before: of each field the first
+  /// change, by a person and generated, up to the first replacement or deletion.
+  ///
+  /// So it is a bound on memory however often a record is changed.
+  func changes(after chunk: [OutboxRow]) throws -> [RecordPlace: [OutboxRow]] {
     let statement = try connection.statement(
       """
-      SELECT number, type, id, kind, fields, at, image, weak FROM sync_outbox
-      WHERE number > ? AND kind = \(OutboxRow.Kind.updated.rawValue) AND weak = 1 ORDER BY number
+      SELECT number, type, id, kind, fields, at, image, weak FROM sync_outbox WHERE number > ? AND image IS NOT NULL
+      ORDER BY number
       """)
     try statement.bind(1, chunk.last?.number ?? 0)
     defer { statement.reset() }
-    let places = Set(chunk.map { RecordPlace(type: $0.type, id: $0.id) })
+    var told = Dictionary(
+      chunk.map { (RecordPlace(type: $0.type, id: $0.id), Told()) }, uniquingKeysWith: { first, _ in first })
     var changes: [RecordPlace: [OutboxRow]] = [:]
     while try statement.step() {
-      guard let row = Self.row(statement) else { continue }
-      let place = RecordPlace(type: row.type, id: row.id)
-      if places.contains(place) { changes[place, default: []].append(row) }
+      let place = RecordPlace(type: statement.integer(1), id: statement.text(2))
+      guard var known = told[place], let row = Self.row(statement) else { continue }
+      if row.kind == .updated {
+        let field = row.isWeak ? \Told.generated : \Told.byPerson
+        if row.fields & ~known[keyPath: field] == 0 { continue }
+        known[keyPath: field] |= row.fields
+        told[place] = known
+      } else {
+        told[place] = nil
+      }
+      changes[place, default: []].append(row)
     }
     return changes
   }

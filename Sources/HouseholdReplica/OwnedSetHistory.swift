@@ -90,8 +90,7 @@ extension Replica {
       try !claims(on: RecordPlace(type: table.number, id: key.id)).isEmpty
     else { return false }
     row[field] = table.fits(value, field: field) ? value : .null
-    try table.write(key.id, row, on: connection)
-    try capture(.updated, key, table: table, fields: 1 << UInt64(field), now: now)
+    try update(key, row, fields: 1 << UInt64(field), table: table, now: now)
     return true
   }
 

@@ -30,11 +30,13 @@ package struct Authorship: Hashable, Sendable {
 /// Commands and apps use it beside a running node, or without one.
 package final class RecordAccess {
   let connection: Connection
-  /// The schema as the replica says.
-  package let schema: Schema
-  /// Who belonged, and who might write, when this was opened.
-  let membership: MembershipState
-  let rights: WriteRights
+  /// The membership log as it was when this was opened, or read anew.
+  private var log: MembershipLog
+  /// Who belonged then, and who might write.
+  private(set) var membership: MembershipState
+  private(set) var rights: WriteRights
+  /// The schema as the replica said then.
+  package var schema: Schema { membership.schema }
   /// Kept for as long as the connection goes through it.
   private let fileSystem: ClockedFileSystem?
 
@@ -53,9 +55,14 @@ package final class RecordAccess {
     }
     if !readOnly { try connection.execute("PRAGMA synchronous = FULL") }
     let household: HouseholdID = try Facts(connection).identifier256(.household)
-    let log = try Replica.loadMembership(connection, household: household, cryptography: cryptography)
+    log = try Replica.loadMembership(connection, household: household, cryptography: cryptography)
     (membership, rights) = MembershipEvaluation.evaluate(log)
-    schema = membership.schema
+  }
+
+  /// Takes in what the membership log has got since, and the schema with it.
+  package func readMembershipAnew(cryptography: any Cryptography) throws {
+    try Replica.load(connection, into: &log, cryptography: cryptography)
+    (membership, rights) = MembershipEvaluation.evaluate(log)
   }
 
   /// Closes the file.

@@ -56,7 +56,7 @@ extension Replica {
     }
     hasForked = false
     digestCache = nil
-    connection.releaseMemory()
+    connection.releaseMemoryAfterLargeWork()
   }
 
   /// What follows from the records that have just been put in place.

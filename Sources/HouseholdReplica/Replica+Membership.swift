@@ -5,17 +5,22 @@ extension Replica {
   static func loadMembership(
     _ connection: Connection, household: HouseholdID, cryptography: any Cryptography
   ) throws -> MembershipLog {
+    var log = MembershipLog(household: household)
+    try load(connection, into: &log, cryptography: cryptography)
+    return log
+  }
+
+  /// Adds what is in the file to the log.
+  static func load(_ connection: Connection, into log: inout MembershipLog, cryptography: any Cryptography) throws {
     let statement = try connection.statement("SELECT bytes FROM sync_membership ORDER BY number")
     defer { statement.reset() }
     var entries: [[UInt8]] = []
     while try statement.step() { entries.append(statement.bytes(0)) }
-    var log = MembershipLog(household: household)
     do {
       _ = try log.add(entries, cryptography: cryptography)
     } catch {
       throw ReplicaError(.corrupt, "The membership log in the replica is damaged.", cause: "\(error)")
     }
-    return log
   }
 
   package func membership() throws -> MembershipState { membershipState }
@@ -46,7 +51,7 @@ extension Replica {
       (membershipState, admission.rights) = MembershipEvaluation.evaluate(log)
       try writeNames()
       if mayWriteFacts && !couldWriteFacts { duplicates.mustLookThroughKeys = true }
-      if membershipState.schema != before.schema { try adoptSchema() }
+      if membershipState.schema != before.schema { try adoptSchema(after: before.schema) }
       try protect(before: before)
       try readmit(since: rights)
       if replicas.sorted.contains(where: { !rights.agree(with: admission.rights, on: $0.device) }) {

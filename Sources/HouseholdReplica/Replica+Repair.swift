@@ -189,8 +189,22 @@ extension Replica {
       bits |= 1 << UInt64(index)
     }
     guard state.isAlive else { return try makeAgain(row, key, table: table, state: state, now: now) }
+    try update(key, row, fields: bits, table: table, now: now)
+  }
+
+  /// Writes a row that is there, and captures it as the triggers do: with what it writes over, which nothing else holds
+  /// once it is written.
+  ///
+  /// - Parameter fields: a bit for each field that is written, also where nothing differs.
+  func update(_ key: RecordKey, _ row: [FieldValue], fields: UInt64, table: TypeTable, now: Instant) throws {
+    try connection.run(
+      """
+      INSERT INTO sync_outbox(type, id, kind, fields, at, image)
+      SELECT ?, id, ?, ?, ?, \(CaptureTriggers.image(of: table.type, row: "old"))
+      FROM \(SchemaTables.quoted(table.type.name)) AS old WHERE id = ?
+      """, .integer(table.number), .integer(OutboxRow.Kind.updated.rawValue), .integer(Int64(bitPattern: fields)),
+      .integer(now.milliseconds), .text(key.id))
     try table.write(key.id, row, on: connection)
-    try capture(.updated, key, table: table, fields: bits, now: now)
   }
 
   /// - Parameter state: whose sets come back with the record.

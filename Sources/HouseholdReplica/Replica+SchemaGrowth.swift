@@ -11,19 +11,31 @@ internal import HouseholdRecords
 ///   nobody would get them; all that was written is kept in the cells, and shows once the type is there again.
 extension Replica {
   /// Brings tables and records in line with the schema that the membership log says now.
-  func adoptSchema() throws {
+  ///
+  /// - Parameter earlier: the one that they are in line with.
+  func adoptSchema(after earlier: Schema) throws {
     let schema = membershipState.schema
     let former = registry
     for table in registry.sorted where table.type.name != AliasFact.typeName {
       // What an owner has added goes again if the entry turns out not to count; what was written there stays.
       let hidden = table.fieldsHidden(by: schema.type(table.type.name))
       if !hidden.isEmpty { try keepBesideRows(hidden, of: table) }
-      if schema.type(table.type.name) == nil { try close(table) }
+      if schema.type(table.type.name) == nil {
+        try close(table)
+      } else {
+        try blank(hidden, of: table)
+      }
     }
-    try SchemaTables.adopt(schema, on: connection)
+    try SchemaTables.adopt(schema, after: earlier, on: connection)
     registry = try TypeRegistry(schema: schema, connection: connection)
     duplicates = try Duplicates(connection, registry: registry, schema: schema)
-    for table in registry.sorted where former[table.number] == nil { try reopen(table) }
+    for table in registry.sorted {
+      if let old = former[table.number] {
+        try blank(table.fieldsHidden(by: old.type), of: table)
+      } else {
+        try reopen(table)
+      }
+    }
     try adoptOwnership(before: former)
     try adoptGrowth(from: former)
   }
@@ -48,21 +60,36 @@ extension Replica {
   private func close(_ table: TypeTable) throws {
     try empty(table)
     let reason = "\(WriteProtection.prefix)the household has no record type \(table.type.name) any more"
-    for statement in WriteProtection.statements(for: table.type, reason: reason) { try connection.execute(statement) }
+    try WriteProtection.protect(table.type, reason: reason, on: connection)
   }
 
   /// Makes a table ready for the records of a type that was not known until now; it may have been before.
   private func reopen(_ table: TypeTable) throws {
     try empty(table)
-    for statement in WriteProtection.statements(for: table.type, reason: nil) { try connection.execute(statement) }
+    try WriteProtection.protect(table.type, reason: nil, on: connection)
   }
 
-  /// Takes the rows out of a table; while an edit waits to be sealed, the row is the only place that holds it.
+  /// Takes the rows out of a table.
   private func empty(_ table: TypeTable) throws {
     try connection.run(
-      "DELETE FROM \(SchemaTables.quoted(table.type.name)) WHERE id NOT IN (SELECT id FROM sync_outbox WHERE type = ?)",
-      .integer(table.number))
+      "DELETE FROM \(SchemaTables.quoted(table.type.name)) WHERE \(Self.isSealed)", .integer(table.number))
   }
+
+  /// Takes the values out of columns that the schema knows no longer, or did not know until now: what is in the cells
+  /// shows, and nothing else.
+  private func blank(_ fields: [Int], of table: TypeTable) throws {
+    for field in fields {
+      let column = SchemaTables.quoted(table.fieldNames[field])
+      try connection.run(
+        """
+        UPDATE \(SchemaTables.quoted(table.type.name)) SET \(column) = NULL
+        WHERE \(column) IS NOT NULL AND \(Self.isSealed)
+        """, .integer(table.number))
+    }
+  }
+
+  /// While an edit waits to be sealed, the row is the only place that holds it.
+  private static let isSealed = "id NOT IN (SELECT id FROM sync_outbox WHERE type = ?)"
 
   /// Makes records agree with new types and fields.
   ///

@@ -51,7 +51,7 @@ extension Replica {
       let ahead = rows.count > chunk.count ? rows[chunk.count] : nil
       try seal(chunk: Array(chunk), ahead: ahead, now: now)
       try outbox.remove(through: chunk.last?.number ?? 0)
-      if ahead != nil { connection.releaseMemory() }
+      if ahead != nil { connection.releaseMemoryAfterLargeWork() }
     }
   }
 
@@ -64,11 +64,12 @@ extension Replica {
   }
 
   private func seal(chunk: [OutboxRow], ahead: OutboxRow?, now: Instant) throws {
-    let reader = EditReader(connection: connection, registry: registry, outbox: outbox)
+    let reader = EditReader(
+      connection: connection, registry: registry, outbox: outbox, lastNumber: chunk.last?.number ?? 0)
     let cuts = Self.runs(of: chunk)
     let touched = try touchedSets(in: chunk)
     var sealed = SealedRecords()
-    let beyond = ahead == nil ? [:] : try outbox.generatedChanges(after: chunk)
+    let beyond = ahead == nil ? [:] : try outbox.changes(after: chunk)
     for (index, range) in cuts.enumerated() {
       var later: [RecordPlace: [OutboxRow]] = [:]
       for row in chunk[range.upperBound...] {

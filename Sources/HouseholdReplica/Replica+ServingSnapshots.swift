@@ -128,7 +128,7 @@ extension Replica {
     } else {
       served.reader.close()
       servedSnapshots[id] = nil
-      connection.releaseMemory()
+      connection.releaseMemoryAfterLargeWork()
     }
   }
 

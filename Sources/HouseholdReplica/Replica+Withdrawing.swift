@@ -111,7 +111,7 @@ extension Replica {
     for start in stride(from: 0, to: places.count, by: Self.recordsAtOnce) {
       try recompute(places[start..<min(start + Self.recordsAtOnce, places.count)], without: out)
     }
-    connection.releaseMemory()
+    connection.releaseMemoryAfterLargeWork()
   }
 
   private func recompute(_ places: ArraySlice<RecordPlace>, without out: Withdrawn) throws {

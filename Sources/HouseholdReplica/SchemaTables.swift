@@ -28,28 +28,49 @@ enum SchemaTables {
     }
   }
 
+  /// A trigger by its name, and the statement that makes it.
+  typealias Trigger = (name: String, statement: String)
+
   /// Brings tables, columns and triggers in line with the schema. Call inside a transaction.
-  static func adopt(_ schema: Schema, on connection: Connection) throws {
-    let ownerships = schema.ownerships
-    for type in schema.types {
+  ///
+  /// - Parameter earlier: the schema that they are in line with: types that are the same in both are left alone.
+  static func adopt(_ schema: Schema, after earlier: Schema, on connection: Connection) throws {
+    let ownerships = Dictionary(schema.ownerships.map { ($0.set.type, $0) }) { first, _ in first }
+    let before = Dictionary(earlier.ownerships.map { ($0.set.type, $0) }) { first, _ in first }
+    for type in schema.types
+    where earlier.type(type.name) != type || before[type.name] != ownerships[type.name] {
       try connection.run("INSERT OR IGNORE INTO sync_type(name) VALUES (?)", .text(type.name))
       guard let number = try connection.integer("SELECT number FROM sync_type WHERE name = ?", .text(type.name)) else {
         throw ReplicaError(.other, "The type \(type.name) has no number.")
       }
-      let triggers =
-        CaptureTriggers.statements(for: type, number: number) + WriterChecks.statements(for: type)
-        + OwnedSetChecks.statements(for: type, in: ownerships)
-      try makeTable(type, triggers: triggers, on: connection)
-      // SQLite keeps the words of a trigger. One that is made anew costs every open connection its statements.
-      let made = try self.triggers(of: type.name, on: connection)
-      let isThere = triggers.allSatisfy { $0.hasPrefix("DROP TRIGGER") || made.contains($0) }
-      if !isThere { for trigger in triggers { try connection.execute(trigger) } }
+      try adopt(type, number: number, ownership: ownerships[type.name], on: connection)
     }
     connection.forgetStatements()
   }
 
-  /// - Parameter triggers: the statements that make the table's triggers anew, each after one that takes it away.
-  private static func makeTable(_ type: RecordType, triggers: [String], on connection: Connection) throws {
+  private static func adopt(
+    _ type: RecordType, number: Int64, ownership: Schema.Ownership?, on connection: Connection
+  ) throws {
+    let triggers =
+      CaptureTriggers.triggers(for: type, number: number) + WriterChecks.triggers(for: type)
+      + (ownership.map { OwnedSetChecks.triggers(for: type, in: $0) } ?? [])
+    // SQLite keeps the words of a trigger. One that is made anew costs every open connection its statements.
+    let made = try self.triggers(of: type.name, on: connection)
+    let areThere = triggers.allSatisfy { made[$0.name] == $0.statement }
+    // Without those that name its columns a table is changed sooner, and SQLite takes no column away that one names.
+    if !areThere { try drop(triggers.map(\.name).filter { made[$0] != nil }, on: connection) }
+    try makeTable(type, on: connection)
+    if areThere { return }
+    if let ownership { try connection.execute(OwnedSetChecks.index(of: type, in: ownership)) }
+    for trigger in triggers { try connection.execute(trigger.statement) }
+  }
+
+  /// Takes triggers away that are there.
+  static func drop(_ triggers: [String], on connection: Connection) throws {
+    for name in triggers { try connection.execute("DROP TRIGGER \(quoted(name))") }
+  }
+
+  private static func makeTable(_ type: RecordType, on connection: Connection) throws {
     let table = quoted(type.name)
     let columns = try columns(of: type.name, on: connection)
     if columns.isEmpty {
@@ -62,24 +83,22 @@ enum SchemaTables {
         """)
       return
     }
-    let retyped = type.fields.filter { (columns[$0.name] ?? storage(of: $0).rawValue) != storage(of: $0).rawValue }
-    if !retyped.isEmpty {
-      // SQLite takes no column away that a trigger names.
-      for drop in triggers where drop.hasPrefix("DROP TRIGGER") { try connection.execute(drop) }
+    for field in type.fields where (columns[field.name] ?? storage(of: field).rawValue) != storage(of: field).rawValue {
+      try connection.execute("ALTER TABLE \(table) DROP COLUMN \(quoted(field.name))")
     }
-    for field in retyped { try connection.execute("ALTER TABLE \(table) DROP COLUMN \(quoted(field.name))") }
     for field in type.fields where columns[field.name] != storage(of: field).rawValue {
       try connection.execute("ALTER TABLE \(table) ADD COLUMN \(quoted(field.name)) \(storage(of: field).rawValue)")
     }
   }
 
-  /// The statements that made a table's triggers.
-  private static func triggers(of table: String, on connection: Connection) throws -> Set<String> {
-    let statement = try connection.statement("SELECT sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ?")
+  /// A table's triggers by name, each with the statement that made it.
+  static func triggers(of table: String, on connection: Connection) throws -> [String: String] {
+    let statement = try connection.statement(
+      "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ?")
     try statement.bind(1, table)
     defer { statement.reset() }
-    var triggers: Set<String> = []
-    while try statement.step() { triggers.insert(statement.text(0)) }
+    var triggers: [String: String] = [:]
+    while try statement.step() { triggers[statement.text(0)] = statement.text(1) }
     return triggers
   }
 

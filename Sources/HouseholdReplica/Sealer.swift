@@ -9,6 +9,8 @@ struct EditReader {
   let connection: Connection
   let registry: TypeRegistry
   let outbox: Outbox
+  /// The last row of the outbox in the chunk that is sealed; what is known of later ones only tells what was before them.
+  let lastNumber: Int64
 
   /// An operation that is ready to be sealed, by its field names.
   struct Edit {
@@ -213,12 +215,15 @@ struct EditReader {
     }
   }
 
-  /// The row as it was after the run, and the fields that later runs change anyway, so that they need not be sealed.
+  /// The row as it was after the run, and the fields that later runs of the chunk change anyway, so that they need not be
+  /// sealed.
   func rowAfter(
     _ folded: FoldedEdit, of place: RecordPlace, table: TypeTable, later: [OutboxRow]
   ) throws -> (row: [FieldValue], changedLater: UInt64)? {
     var changedLater: UInt64 = 0
-    for row in later.prefix(while: { $0.kind == .updated }) where !row.isWeak { changedLater |= row.fields }
+    for row in later.prefix(while: { $0.kind == .updated && $0.number <= lastNumber }) where !row.isWeak {
+      changedLater |= row.fields
+    }
     let before = later.isEmpty ? nil : try rowBefore(later, of: place, table: table)
     let row = try before ?? rowNow(of: place, table: table, after: max(folded.last, later.last?.number ?? 0))
     return row.map { ($0, changedLater) }

@@ -16,23 +16,35 @@ enum WriteProtection {
       : "read-only: this device belongs to the household no longer; export gives you its records"
   }
 
-  /// The statements that put the protection of one type in place, or take it away.
-  static func statements(for type: RecordType, reason: String?) -> [String] {
-    let events = ["INSERT", "UPDATE", "DELETE"]
-    let drops = events.map { "DROP TRIGGER IF EXISTS \(name(type, $0))" }
-    guard let reason else { return drops }
-    return drops
-      + events.map { event in
+  /// The triggers that protect one type; none if there is no reason.
+  static func triggers(for type: RecordType, reason: String?) -> [SchemaTables.Trigger] {
+    guard let reason else { return [] }
+    return events.map { event in
+      (
+        name(type, event),
         """
-        CREATE TRIGGER \(name(type, event)) BEFORE \(event) ON \(SchemaTables.quoted(type.name)) BEGIN
+        CREATE TRIGGER \(SchemaTables.quoted(name(type, event))) BEFORE \(event) ON \(SchemaTables.quoted(type.name)) BEGIN
           SELECT RAISE(ABORT, \(SchemaTables.literal(reason)));
         END
         """
-      }
+      )
+    }
   }
 
+  /// Puts the protection of one type in place, or takes it away.
+  static func protect(_ type: RecordType, reason: String?, on connection: Connection) throws {
+    let made = try SchemaTables.triggers(of: type.name, on: connection)
+    let triggers = triggers(for: type, reason: reason)
+    let there = events.map { name(type, $0) }.filter { made[$0] != nil }
+    if there.count == triggers.count, triggers.allSatisfy({ made[$0.name] == $0.statement }) { return }
+    try SchemaTables.drop(there, on: connection)
+    for trigger in triggers { try connection.execute(trigger.statement) }
+  }
+
+  private static let events = ["INSERT", "UPDATE", "DELETE"]
+
   private static func name(_ type: RecordType, _ event: String) -> String {
-    SchemaTables.quoted("sync_protect_\(type.name)_\(event.lowercased())")
+    "sync_protect_\(type.name)_\(event.lowercased())"
   }
 }
 
@@ -43,7 +55,7 @@ extension Replica {
     let isNew = membershipState.schema != before.schema && reason != nil
     guard isNew || reason != WriteProtection.reason(for: identity.device, in: before) else { return }
     for type in membershipState.schema.types {
-      for statement in WriteProtection.statements(for: type, reason: reason) { try connection.execute(statement) }
+      try WriteProtection.protect(type, reason: reason, on: connection)
     }
     connection.forgetStatements()
   }

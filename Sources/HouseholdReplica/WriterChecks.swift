@@ -5,23 +5,24 @@ internal import HouseholdRecords
 /// STRICT tables check the storage class; these check what a value means. Like all triggers they are off on the
 /// engine's own connection: what another device accepted is never refused here (R3).
 enum WriterChecks {
-  /// The statements that put the checks of one type in place, replacing older ones.
-  static func statements(for type: RecordType) -> [String] {
+  /// The triggers that check one type.
+  static func triggers(for type: RecordType) -> [SchemaTables.Trigger] {
     let table = SchemaTables.quoted(type.name)
-    var statements: [String] = []
     let checks = type.fields.flatMap { check(of: $0, in: type) } + idChecks(of: type) + sizeCheck(of: type)
-    for event in ["INSERT", "UPDATE"] {
-      let name = SchemaTables.quoted("sync_check_\(type.name)_\(event.lowercased())")
-      statements.append("DROP TRIGGER IF EXISTS \(name)")
-      statements.append(
+    let cases = checks.map { "WHEN \($0.isBad) THEN RAISE(ABORT, \(SchemaTables.literal($0.sentence)))" }
+      .joined(separator: "\n    ")
+    let suspicion = suspicion(of: type)
+    return ["INSERT", "UPDATE"].map { event in
+      let name = "sync_check_\(type.name)_\(event.lowercased())"
+      return (
+        name,
         """
-        CREATE TRIGGER \(name) BEFORE \(event) ON \(table) WHEN \(suspicion(of: type)) BEGIN
-          SELECT CASE \(checks.map { "WHEN \($0.isBad) THEN RAISE(ABORT, \(SchemaTables.literal($0.sentence)))" }
-            .joined(separator: "\n    ")) END;
+        CREATE TRIGGER \(SchemaTables.quoted(name)) BEFORE \(event) ON \(table) WHEN \(suspicion) BEGIN
+          SELECT CASE \(cases) END;
         END
-        """)
+        """
+      )
     }
-    return statements
   }
 
   /// True for every bad row and few good ones, and cheap for the rest: most rows are short and hold no NUL.

@@ -43,16 +43,19 @@ package final class SimulatedDevice {
     if let rowsSealedAtOnce { replica.rowsSealedAtOnce = rowsSealedAtOnce }
   }
 
-  /// A connection as any other program would have it; a program that runs for longer opens the file again when the
-  /// membership has changed.
+  /// A connection as any other program would have it; a program that runs for longer reads the membership again when it
+  /// has changed.
   package var access: RecordAccess {
     get throws {
       let heads = replica.membershipNow.heads
       if let opened, opened.heads == heads { return opened.access }
-      opened?.access.close()
-      opened = nil
-      let access = try RecordAccess(
-        path: system.path(Self.file), readOnly: false, cryptography: cryptography)
+      let access: RecordAccess
+      if let opened {
+        access = opened.access
+        try access.readMembershipAnew(cryptography: cryptography)
+      } else {
+        access = try RecordAccess(path: system.path(Self.file), readOnly: false, cryptography: cryptography)
+      }
       opened = (access, heads)
       return access
     }

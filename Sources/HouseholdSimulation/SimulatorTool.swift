@@ -60,6 +60,7 @@ package enum SimulatorTool {
 
   /// Runs it; returns the exit code.
   package static func run(_ arguments: [String]) -> Int32 {
+    precondition(SingleThreadMemory.install(), "something has used SQLite before the first household")
     if arguments.first == "scenario" { return scenarios(Array(arguments.dropFirst())) }
     guard let options = Options(arguments) else {
       print(usage)

@@ -145,6 +145,44 @@ struct ConflictTests {
     #expect(try open(a).isEmpty)
   }
 
+  @Test func `what a decision or an undoing writes over is known on both devices, and comes back`() throws {
+    try disagree()
+    let shown = try #require(try a.fields("category", "c1")?["note"])
+    func changes(_ device: TestHousehold.Device) throws -> [ShownChange] {
+      var changes: [ShownChange] = []
+      try device.access.history(RecordKey(type: "category", id: "c1")) { changes.append($0) }
+      return changes.filter { $0.field == "note" }
+    }
+    func change(to value: String) throws -> ShownChange {
+      let (here, there) = (try changes(a), try changes(b))
+      #expect(here.last == there.last)
+      return try #require(here.last { $0.to == .text(value) })
+    }
+
+    try a.replica.resolve(try #require(try open(a).first?.conflict), .value(.text("both")), now: a.now)
+    try home.sync("alex", "sam")
+    #expect(try change(to: "both").from == shown)
+    try b.put("category", "c1", [("note", .text("neither"))])
+    try home.sync("alex", "sam")
+    try a.replica.revert(try change(to: "neither").change, now: a.now)
+    try home.sync("alex", "sam")
+    #expect(try change(to: "both").from == .text("neither"))
+
+    // A decision that its author had no right to make.
+    try b.put("category", "c1", [("note", .text("by sam"))])
+    try a.put("category", "c1", [("note", .text("by alex"))])
+    try home.sync("alex", "sam")
+    let before = try b.replica.state(of: RecordKey(type: "category", id: "c1"))
+    let kim = try home.add("kim", needsSnapshot: true)
+    try home.adoptSnapshot("kim", from: "alex")
+    try kim.replica.resolve(try #require(try open(kim).first?.conflict), .value(.text("by kim")), now: kim.now)
+    try kim.seal()
+    try home.setRole("kim", .readOnly, by: "alex")
+    try home.tell("kim", from: "alex")
+    #expect(try kim.replica.state(of: RecordKey(type: "category", id: "c1")) == before)
+    #expect(try kim.fields("category", "c1")?["note"] == b.fields("category", "c1")?["note"])
+  }
+
   @Test func `a snapshot brings open conflicts along`() throws {
     try disagree()
     let c = try home.add("kim", needsSnapshot: true)

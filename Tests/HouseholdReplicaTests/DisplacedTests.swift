@@ -52,6 +52,13 @@ struct DisplacedTests {
     }
   }
 
+  private func letAMonthGoBy() {
+    for device in home.devices {
+      device.now = device.now.advanced(byMilliseconds: Int64(Limits.copyRestMilliseconds) + 60_000)
+      device.replica.lastNow = device.now
+    }
+  }
+
   @Test func `what was displaced before the snapshot comes back from the snapshot alone (F3)`() throws {
     try joinFromSnapshot("di", of: "cy")
     #expect(try note("di") == "by cy")
@@ -154,10 +161,47 @@ struct DisplacedTests {
 
     try confirmAll("bo")
     try home.settle("ann", "bo", "cy")
+    #expect(try pages(of: "cy") == 3, "one of them may be put back to a copy from before")
 
+    letAMonthGoBy()
     #expect(try pages(of: "cy") == 2)
     try home["bo"].replica.forgetDisplaced()
     #expect(try pages(of: "bo") == 2)
+  }
+
+  @Test func `what one copy of a device has confirmed, the other may still say does not count`() throws {
+    try home["ann"].put("category", "c2", [("note", .text("ann's"))])
+    try home.settle("ann", "bo", "cy")
+    try home["cy"].put("category", "c1", [("note", .text("by cy again"))])
+    try home["cy"].seal()
+    try joinFromSnapshot("di", of: "cy")
+    // Ann's directory is copied to another machine, and goes on there too.
+    let copy = try home.copy("ann", as: "ann elsewhere")
+    try copy.replica.mint(.cloned, now: copy.now)
+    try home.settle("ann elsewhere", "bo", "cy", "di")
+    try confirmAll("ann elsewhere", "bo", "cy")
+    try home.settle("ann elsewhere", "bo", "cy", "di")
+    home["di"].replica.lastNow = home["bo"].now
+    try home["di"].replica.forgetDisplaced()
+
+    try home.remove("cy", by: "ann")
+    try home.tell("di", from: "ann")
+
+    #expect(try note("di") == "by cy", "the last that ann has heard of him")
+    try home.settle("ann", "bo", "di")
+    #expect(try home.firstDifference("ann", "bo", "di") == nil)
+  }
+
+  @Test func `a copy that was put back and wrote no more for a month is waited for no longer`() throws {
+    try home["ann"].put("category", "c2", [("note", .text("ann's"))])
+    try home.settle("ann", "bo", "cy")
+    try home["ann"].replica.mint(.restored, now: home["ann"].now)
+    try confirmAll("ann", "bo")
+    try home.settle("ann", "bo", "cy")
+    #expect(try pages(of: "cy") == 3, "the old one may be in use")
+
+    letAMonthGoBy()
+    #expect(try pages(of: "cy") == 2)
   }
 
   @Test func `whoever is alone keeps nothing of it`() throws {

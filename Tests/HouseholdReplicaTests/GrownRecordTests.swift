@@ -131,6 +131,7 @@ struct GrownRecordTests {
   private func householdWhoseTypeWent(goal: [(String, FieldValue)]) throws -> (TestHousehold, grown: Schema) {
     let home = try TestHousehold("ann", "bo", "cy")
     var wanted = TestHousehold.schema
+    wanted.types[1].fields.append(.init("tax", .text))
     wanted.types.append(RecordType(name: "goal", fields: [.init("title", .text), .init("amount", .integer)]))
     let grown = TestHousehold.schema.extended(by: wanted)
     try home.makeOwner("bo", by: "ann")
@@ -138,12 +139,17 @@ struct GrownRecordTests {
     _ = try home["bo"].replica.state(.schema(grown), at: home["bo"].now)
     try home.tell("cy", from: "bo")
     for name in ["bo", "cy"] { try home[name].restart() }
+    try home["cy"].put("category", "c", [("name", .text("Food"))])
+    try home["cy"].seal()
+    try home.pull(home["bo"], from: home["cy"])
     try home["bo"].put("goal", "b", [("title", .text("Bo's"))])
+    try home["bo"].put("category", "c", [("tax", .text("9%"))])
     try home["bo"].seal()
     try home["cy"].put("goal", "g", goal)
     try home["cy"].seal()
     try home.pull(home["cy"], from: home["bo"])
     #expect(try home["cy"].fields("goal", "b") != nil)
+    #expect(try home["cy"].fields("category", "c")?["tax"] == .text("9%"))
     try home.setRole("bo", .readOnly, by: "ann")
     try home.tell("cy", from: "ann")
     try home["cy"].restart()
@@ -164,6 +170,7 @@ struct GrownRecordTests {
     #expect(try cy.fields("goal", "g")?["title"] == .text("Holiday"))
     // Bo's was withdrawn while there was no table to take it out of.
     #expect(try cy.fields("goal", "b") == nil)
+    #expect(try cy.fields("category", "c")?["tax"] == .null)
     #expect(try cy.replica.state(of: key) == before)
     #expect(before?.cells["amount"]?.first?.value == .fields([.null]))
   }

@@ -73,4 +73,38 @@ struct SealingPartTests {
     }
     #expect(try home.difference("alex", "sam") == nil)
   }
+
+  @Test(arguments: [1, 2, 3, 5], 1...5)
+  func `what was written over in any part comes back as it was when the writer had no right to`(rows: Int, seed: Int)
+    throws
+  {
+    var dice = Dice(state: UInt64(seed) &* 0x9E37_79B9_7F4A_7C15)
+    let home = try TestHousehold("ann")
+    let ann = home["ann"]
+    for _ in 0..<12 { try dice.edit(ann) }
+    try ann.seal()
+    // Bo's log holds nothing of before, so that what was written over is only where he has put it.
+    let bo = try home.add("bo", needsSnapshot: true)
+    try home.adoptSnapshot("bo", from: "ann")
+    bo.replica.rowsSealedAtOnce = rows
+    try bo.access.transaction {
+      for _ in 0..<60 { try dice.edit(bo) }
+    }
+    _ = try bo.access.generating { for _ in 0..<3 { try dice.edit(bo) } }
+    for _ in 0..<4 { try dice.edit(bo) }
+    // Pauses cut them too.
+    try bo.access.execute("UPDATE sync_outbox SET at = at + number / 3 * 2000")
+    try bo.seal()
+
+    try home.setRole("bo", .readOnly, by: "ann")
+    try home.tell("bo", from: "ann")
+
+    #expect(try home.difference("ann", "bo") == nil)
+    for type in TestHousehold.schema.types {
+      for id in ["a", "b", "c"] {
+        let key = RecordKey(type: type.name, id: id)
+        #expect(try bo.replica.state(of: key) == ann.replica.state(of: key), "\(key)")
+      }
+    }
+  }
 }

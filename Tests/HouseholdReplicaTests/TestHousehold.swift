@@ -109,6 +109,18 @@ final class TestHousehold {
     return device
   }
 
+  /// Copies a device's file, as a directory that is copied to another machine: the same device a second time.
+  func copy(_ name: String, as copy: String) throws -> Device {
+    let path = folder.appending(path: "\(copy).sqlite").path
+    try Replica.copy(self[name].path, to: path)
+    let device = try Device(
+      name: copy, key: self[name].key, path: path,
+      replica: Replica(path: path, cryptography: OpenSSLCryptography(), signer: self[name].key))
+    device.now = self[name].now
+    devices.append(device)
+    return device
+  }
+
   /// Delivers what `to` lacks of what `from` has.
   @discardableResult
   func pull(_ to: Device, from: Device) throws -> Reception {

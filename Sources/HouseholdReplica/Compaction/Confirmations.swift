@@ -46,12 +46,34 @@ struct Confirmations {
 }
 
 extension Confirmations {
-  /// What each active device but this one has confirmed.
-  func byActive(_ membership: MembershipState, but device: DeviceID) throws -> [VersionVector] {
-    let others = membership.devices.values.filter {
-      $0.id != device && $0.state == .active && membership.admits($0.id)
+  /// What each copy of each active device's directory has confirmed that may still be written in, but for this one's.
+  ///
+  /// A copy whose last changeset another one has seen may have ended, as a directory that was put back; or it goes on
+  /// elsewhere, this device's own too, and says what it says without having seen what the other has. Only time tells.
+  ///
+  /// - Parameters:
+  ///   - own: this device.
+  ///   - replica: what this directory writes now.
+  func byCopies(
+    _ membership: MembershipState, of own: DeviceID, but replica: ReplicaID, now: Instant
+  ) throws -> [VersionVector] {
+    var confirmed: [VersionVector] = []
+    for device in membership.devices.values where device.state == .active && membership.admits(device.id) {
+      var tips: [(header: ChangesetHeader, seen: VersionVector)] = []
+      for entry in replicas.sorted where entry.device == device.id && entry.applied > entry.fork {
+        let name = ChangesetName(replica: entry.id, sequence: entry.applied)
+        guard let header = try log.header(of: name, replicas: replicas) else { return [VersionVector()] }
+        tips.append((header, try seen(by: header)))
+      }
+      let living = tips.filter { tip in
+        let age = now.milliseconds(since: tip.header.editedAt).magnitude
+        return age < Limits.copyRestMilliseconds
+          || !tips.contains { $0.header.name != tip.header.name && $0.seen.contains(tip.header.name) }
+      }
+      confirmed += living.filter { $0.header.name.replica != replica }.map(\.seen)
+      if tips.isEmpty && device.id != own { confirmed.append(VersionVector()) }
     }
-    return try others.map { try confirmed(by: $0.id) ?? VersionVector() }
+    return confirmed
   }
 
   /// When the device's newest changeset that is applied here was made, by its clock; nil if there is none.

@@ -66,7 +66,7 @@ extension Replica {
         keepMilliseconds: keepMilliseconds, now: now)
       var result = Compaction(blockers: view.blockers)
       if try !needsSnapshot {
-        try forgetDisplaced(confirmed: view.byActive)
+        try forgetDisplacedInTransaction()
         try collectLog(upTo: view.base, into: &result)
         try emptyTombstones(view, limit: limit, into: &result)
       }

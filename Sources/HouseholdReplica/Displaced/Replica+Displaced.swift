@@ -1,11 +1,12 @@
 internal import HouseholdRecords
 
 /// Displaced writes: what a write took the place of stays beside its cell until every active device has confirmed that
-/// write (D3), so that one that turns out not to count can be taken out again exactly.
+/// write (D3) and a month is over, so that one that turns out not to count can be taken out again exactly.
 ///
-/// The load-bearing detail: who has confirmed a write can name no cutoff below it any more. Until then the values must be
-/// somewhere, and the log is not the place: whoever began with a snapshot has none, and compaction empties it. So they
-/// are in a table, whoever wrote them and however they came, and snapshots carry them.
+/// The load-bearing detail: who has confirmed a write can name no cutoff below it any more; of a copied directory each
+/// copy has to, see `Confirmations`, and one that was put back has forgotten what it confirmed (decision 0011). Until then the values must be somewhere, and the log is not the place: whoever began
+/// with a snapshot has none, and compaction empties it. So they are in a table, whoever wrote them and however they came,
+/// and snapshots carry them.
 ///
 /// A write that does not count and is in the base of the log is there too, as its own displacer: it is set aside.
 extension Replica {
@@ -122,21 +123,25 @@ extension Replica {
   /// Forgets the displaced writes that nobody can need any more.
   package func forgetDisplaced() throws {
     guard try connection.integer("SELECT 1 FROM sync_displaced LIMIT 1") != nil else { return }
-    let confirmed = try Confirmations(replicas: replicas, log: log).byActive(membershipState, but: identity.device)
-    try write { try forgetDisplaced(confirmed: confirmed) }
+    try write { try forgetDisplacedInTransaction() }
   }
 
-  /// - Parameter confirmed: what each active device but this one has confirmed.
-  func forgetDisplaced(confirmed: [VersionVector]) throws {
+  func forgetDisplacedInTransaction() throws {
+    // How long a copy has been silent only a clock tells.
+    guard lastNow.milliseconds > 0 else { return }
+    let confirmed = try Confirmations(replicas: replicas, log: log).byCopies(
+      membershipState, of: identity.device, but: replica, now: lastNow)
     let statement = try connection.statement("SELECT DISTINCT displacer FROM sync_displaced WHERE writer <> displacer")
     var displacers: [Int64] = []
     do {
       defer { statement.reset() }
       while try statement.step() { displacers.append(statement.integer(0)) }
     }
+    let now = lastNow
     let done = try displacers.filter { position in
-      let name = try header(of: position).name
-      return confirmed.allSatisfy { $0.contains(name) }
+      let header = try header(of: position)
+      let age = now.milliseconds(since: header.editedAt).magnitude
+      return age >= Limits.copyRestMilliseconds && confirmed.allSatisfy { $0.contains(header.name) }
     }
     if done.isEmpty { return }
     let positions = "[" + done.map(String.init).joined(separator: ",") + "]"

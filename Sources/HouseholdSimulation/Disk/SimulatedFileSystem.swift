@@ -16,8 +16,12 @@ internal import HouseholdRecords
   fileprivate var indexes: [String: SharedIndex] = [:]
   fileprivate var nextConnection = 1
 
+  /// Whoever registers a file system starts SQLite; what is to be set has to be set before.
+  private static let settings: Int32 = household_sqlite_count_no_memory()
+
   init(_ disk: SimulatedDisk) {
     self.disk = disk
+    _ = Self.settings
     name = "disk-\(UInt(bitPattern: ObjectIdentifier(disk)))"
     unsafe system = .allocate(capacity: 1)
     unsafe methods = .allocate(capacity: 1)

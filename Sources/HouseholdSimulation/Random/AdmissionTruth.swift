@@ -12,60 +12,81 @@ struct AdmissionTruth {
   /// Changesets that wait for somebody's decision.
   private let held: Set<ChangesetName>
   /// The received changesets of each branch, by seq.
-  private var branches: [ReplicaID: [UInt64: ChangesetHash]] = [:]
+  private var branches: [ReplicaID: [UInt64: Int]] = [:]
   /// The last seq of each branch that counts.
   private var limits: [ReplicaID: UInt64] = [:]
-  /// For each received changeset the last one on the way to it with which everything before it counts.
-  private var ends: [ChangesetHash: ChangesetHash] = [.zero: .zero]
+
+  /// The last changeset on the way to another with which everything before it counts.
+  private enum End: Equatable {
+    case beforeTheFirst
+    case at(Int)
+  }
+
+  /// By number; nil for what is not received.
+  private var ends: [End?]
   /// What must be applied.
-  private(set) var applied: Set<ChangesetHash> = []
+  private(set) var applied = NumberSet()
 
   init(
-    _ device: SimulatedDevice, received: Set<ChangesetHash>, view: ArchiveView, archive: ChangesetArchive,
-    rights: WriteRights
+    _ device: SimulatedDevice, received: NumberSet, view: ArchiveView, archive: ChangesetArchive, rights: WriteRights
   ) throws {
     (self.archive, self.view, self.rights) = (archive, view, rights)
     held = Set(
       try device.replica.withheld().filter { $0.reason == .held }.map {
         ChangesetName(replica: $0.replica, sequence: $0.first)
       })
-    for hash in received {
-      guard let name = view.names[hash] else { continue }
-      branches[name.replica, default: [:]][name.sequence] = hash
-    }
-    for (branch, changesets) in branches { limits[branch] = limit(of: branch, changesets) }
-    let inOrder = received.compactMap { hash in view.names[hash].map { (hash: hash, name: $0) } }.sorted {
+    ends = Array(repeating: nil, count: archive.count)
+    let inOrder = received.compactMap { number in view.names[number].map { (number: number, name: $0) } }.sorted {
       ($0.name.sequence, $0.name.replica) < ($1.name.sequence, $1.name.replica)
     }
-    for (hash, name) in inOrder {
-      let previous = archive.known[hash]?.changeset.previous ?? .zero
-      let counts = name.sequence <= limits[name.replica] ?? .max && ends[previous] == previous
-      ends[hash] = counts ? hash : ends[previous]
+    for (number, name) in inOrder { branches[name.replica, default: [:]][name.sequence] = number }
+    for (branch, changesets) in branches { limits[branch] = limit(of: branch, changesets) }
+    for (number, name) in inOrder {
+      let before = endBefore(number)
+      let isWhole = before == archive.relations[number].previous.map(End.at) ?? .beforeTheFirst
+      ends[number] = isWhole && name.sequence <= limits[name.replica] ?? .max ? .at(number) : before
     }
-    while applyMore(inOrder.map(\.hash)) {}
+    while applyMore(inOrder.map(\.number)) {}
+  }
+
+  /// The end on the way to the changeset before this one; nil if that is not received.
+  private func endBefore(_ number: Int) -> End? {
+    if let previous = archive.relations[number].previous { return ends[previous] }
+    return archive.known[number].isFirst ? .beforeTheFirst : nil
   }
 
   /// A changeset that is applied, and that does not count or depends on something that counts and is not; nil if none.
-  func firstFault(in applied: Set<ChangesetHash>) -> String? {
-    for hash in applied.sorted() {
-      guard let name = view.names[hash] else { continue }
-      if ends[hash] != hash { return "has applied \(name), which does not count (D5)" }
-      if let missing = firstMissing(hash, in: applied) { return "has applied \(name) before \(missing) (D2)" }
+  func firstFault(in applied: NumberSet) -> String? {
+    for number in applied {
+      guard let name = view.names[number] else { continue }
+      if ends[number] != .at(number) { return "has applied \(name), which does not count (D5)" }
+      if let missing = firstMissing(number, in: applied) { return "has applied \(name) before \(missing) (D2)" }
     }
     return nil
   }
 
-  private func limit(of branch: ReplicaID, _ changesets: [UInt64: ChangesetHash]) -> UInt64 {
+  private func limit(of branch: ReplicaID, _ changesets: [UInt64: Int]) -> UInt64 {
     var limit = UInt64.max
-    for (sequence, hash) in changesets {
-      guard let known = archive.known[hash], let device = known.device else { continue }
-      let cutoff = rights.cutoff(of: branch, device: device, begunAt: known.begun) { named in
-        reach(named, of: known.changeset.name.replica, on: branch)
+    // All of a branch are of one device and begun at the same heads, and its author learns seldom of others.
+    var cutoffs: [(device: DeviceID, begun: [EntryHash], cutoff: UInt64?)] = []
+    var mayWrite: [(device: DeviceID, heads: [EntryHash], mayWrite: Bool)] = []
+    for (sequence, number) in changesets {
+      let known = archive.known[number]
+      guard let device = known.device else { continue }
+      if let found = cutoffs.first(where: { $0.device == device && $0.begun == known.begun }) {
+        limit = min(limit, found.cutoff ?? .max)
+      } else {
+        let cutoff = rights.cutoff(of: branch, device: device, begunAt: known.begun) { named in
+          reach(named, of: known.changeset.name.replica, on: branch)
+        }
+        cutoffs.append((device, known.begun, cutoff))
+        limit = min(limit, cutoff ?? .max)
       }
-      if let cutoff { limit = min(limit, cutoff) }
-      if !known.changeset.operations.isEmpty && !rights.mayWrite(device, at: known.heads) {
-        limit = min(limit, sequence - 1)
-      }
+      if known.changeset.operations.isEmpty { continue }
+      let found = mayWrite.first { $0.device == device && $0.heads == known.heads }?.mayWrite
+      let isAllowed = found ?? rights.mayWrite(device, at: known.heads)
+      if found == nil { mayWrite.append((device, known.heads, isAllowed)) }
+      if !isAllowed { limit = min(limit, sequence - 1) }
     }
     return limit
   }
@@ -74,70 +95,73 @@ struct AdmissionTruth {
   ///
   /// One that is not here may lie on any branch of its replica that has no other in its place (decision 0009).
   private func reach(_ named: Dependencies, of root: ReplicaID, on branch: ReplicaID) -> UInt64 {
-    named.sorted.map { last in
-      let hash = archive.resolve(last)
-      if let hash, view.names[hash] != nil {
-        return archive.closure(of: [hash]).compactMap { view.names[$0] }.filter { $0.replica == branch }
-          .map(\.sequence).max() ?? 0
+    named.entries.values.map { last in
+      if let number = archive.resolve(last), view.names[number] != nil {
+        return archive.relations[number].path.reduce(0) { reach, number in
+          guard let name = view.names[number], name.replica == branch else { return reach }
+          return max(reach, name.sequence)
+        }
       }
       let isOfReplica =
         last.replica == root
-        || branches[last.replica]?.values.contains {
-          archive.known[$0]?.changeset.name.replica == root
-        } ?? false
+        || branches[last.replica]?.values.contains { archive.known[$0].changeset.name.replica == root } ?? false
       return isOfReplica && branches[branch]?[last.sequence] == nil ? last.sequence : 0
     }.max() ?? 0
   }
 
-  private mutating func applyMore(_ inOrder: [ChangesetHash]) -> Bool {
-    let before = applied.count
-    for hash in inOrder where !applied.contains(hash) {
-      if let transaction = transaction(from: hash) { applied.formUnion(transaction) }
+  private mutating func applyMore(_ inOrder: [Int]) -> Bool {
+    var hasMore = false
+    for number in inOrder where !applied.contains(number) {
+      guard let transaction = transaction(from: number) else { continue }
+      for number in transaction { applied.insert(number) }
+      hasMore = true
     }
-    return applied.count > before
+    return hasMore
   }
 
   /// The changesets of a local transaction that goes on here, if all of them may be applied.
-  private func transaction(from first: ChangesetHash) -> [ChangesetHash]? {
-    guard var name = view.names[first], let previous = archive.known[first]?.changeset.previous,
-      previous == .zero || applied.contains(previous)
-    else { return nil }
-    var (list, hash) = ([ChangesetHash](), first)
+  private func transaction(from first: Int) -> [Int]? {
+    guard var name = view.names[first] else { return nil }
+    let before = archive.relations[first].previous
+    guard before.map(applied.contains) ?? archive.known[first].isFirst else { return nil }
+    var (list, number) = ([Int](), first)
     while true {
-      guard let known = archive.known[hash], ends[hash] == hash, !held.contains(name),
-        firstMissing(hash, in: applied) == nil
-      else { return nil }
-      list.append(hash)
-      if !known.changeset.continues { return list }
+      guard ends[number] == .at(number), !held.contains(name), firstMissing(number, in: applied) == nil else {
+        return nil
+      }
+      list.append(number)
+      if !archive.known[number].changeset.continues { return list }
       name.sequence += 1
       guard let next = branches[name.replica]?[name.sequence] else { return nil }
-      hash = next
+      number = next
     }
   }
 
   /// The first thing that counts of what the changeset depends on and that is not in the set; nil if all is.
-  private func firstMissing(_ hash: ChangesetHash, in set: Set<ChangesetHash>) -> String? {
-    for dependency in archive.known[hash]?.dependencies.sorted ?? [] {
-      guard
-        let end = archive.resolve(dependency).flatMap({ ends[$0] ?? (set.contains(hash) ? endOfAbsent($0) : nil) })
-      else {
+  private func firstMissing(_ number: Int, in set: NumberSet) -> String? {
+    for (dependency, needed) in archive.relations[number].dependencies {
+      guard let end = needed.flatMap({ ends[$0] ?? (set.contains(number) ? endOfAbsent($0) : nil) }) else {
         return "\(dependency.replica):\(dependency.sequence), which is not here,"
       }
-      if end != .zero && !set.contains(end) { return view.names[end].map { "\($0)" } ?? "\(end)" }
+      guard case .at(let end) = end, !set.contains(end) else { continue }
+      return view.names[end].map { "\($0)" } ?? "\(archive.known[end].hash)"
     }
     return nil
   }
 
   /// The same of a changeset that is not here and does not count: it may come later, and nothing waits for it.
-  private func endOfAbsent(_ hash: ChangesetHash) -> ChangesetHash? {
-    guard let known = archive.known[hash], let device = known.device else { return ends[hash] }
+  private func endOfAbsent(_ number: Int) -> End? {
+    let known = archive.known[number]
+    guard let device = known.device else { return ends[number] }
     let name = known.changeset.name
-    let path = archive.closure(of: [hash])
+    let path = archive.relations[number].path
     let cutoff = rights.cutoff(of: name.replica, device: device, begunAt: known.begun) { named in
-      named.sorted.compactMap(archive.resolve).flatMap { archive.closure(of: [$0]).intersection(path) }
-        .compactMap { archive.known[$0]?.changeset.name.sequence }.max() ?? 0
+      named.entries.values.compactMap(archive.resolve)
+        .flatMap { archive.relations[$0].path.intersection(path) }
+        .map { archive.known[$0].changeset.name.sequence }.max() ?? 0
     }
     guard let cutoff, name.sequence > cutoff else { return nil }
-    return ends[known.changeset.previous] ?? endOfAbsent(known.changeset.previous)
+    if let end = endBefore(number) { return end }
+    return archive.relations[number].previous.flatMap(endOfAbsent)
   }
 }

@@ -5,10 +5,12 @@ import HouseholdTrust
 /// Every changeset that was ever sealed: the truth that all devices are measured against.
 ///
 /// It knows the merge rule and the rule of names (D4), and nothing of packed cells, positions, snapshots or tables. It
-/// keeps changesets by hash; what they are called is computed anew for each device from those that it knows.
+/// keeps changesets by hash; what they are called is computed anew for each device from those that it knows. Here each has
+/// a number, so that sets of them are bits: who had seen what is asked for every two writes of a cell.
 struct ChangesetArchive {
   struct Known {
     var changeset: Changeset
+    var hash: ChangesetHash
     /// Complete, not only what changed; as the author named them.
     var dependencies: Dependencies
     /// Of the membership log, as its author knew it.
@@ -16,14 +18,38 @@ struct ChangesetArchive {
     /// Who sealed it, and the heads of the first changeset of its replica on the way to it.
     var device: DeviceID?
     var begun: [EntryHash]
+
+    /// Whether none of its replica is before it.
+    var isFirst: Bool { changeset.previous == .zero }
   }
 
-  private(set) var known: [ChangesetHash: Known] = [:]
+  /// What follows for one changeset from all of them.
+  struct Relations {
+    /// The one before it; nil for the first of a replica.
+    var previous: Int?
+    /// What its author had applied, in ascending order of the replicas; a number is nil for what is not here.
+    var dependencies: [(named: Dependency, number: Int?)] = []
+    /// Itself and all before it in its replica.
+    var path = NumberSet()
+    /// All that its author had seen, in the same replica and by dependencies; not itself.
+    var seen = NumberSet()
+  }
+
   /// What no device had any more: a copy that is put back may hold it, and only its name.
   private var lost: [ChangesetHash: Known] = [:]
-  private var bySequence: [UInt64: [ChangesetHash]] = [:]
+  /// By number. Numbers are given anew when some are forgotten.
+  private(set) var known: [Known] = []
+  private(set) var relations: [Relations] = []
+  private var numbers: [ChangesetHash: Int] = [:]
+  private var bySequence: [UInt64: [Int]] = [:]
+  /// The numbers in ascending order of the hashes.
+  private(set) var byHash: [Int] = []
   /// Up to where each device's file was read.
   private var positions: [String: LogPosition] = [:]
+  /// What was read, by the bytes: devices pass them on unchanged (R7).
+  private var hashes: [PackedChangeset: ChangesetHash] = [:]
+  /// What each changeset writes, computed once.
+  let writes = ChangesetWrites()
 
   /// Who has which right, by the heads of the membership log; it takes long to find out.
   private var rights: [[EntryHash]: WriteRights] = [:]
@@ -50,215 +76,103 @@ struct ChangesetArchive {
         after: positions[device.fileName] ?? .start, skipping: VersionVector(), limitBytes: .max)
       positions[device.fileName] = slice.next
       for logged in slice.changesets {
+        if let hash = hashes[logged.packed], numbers[hash] != nil || new[hash] != nil { continue }
         let (signed, changeset) = try Replica.unpack(logged.packed)
         let hash: ChangesetHash = OpenSSLCryptography().hashed(signed.bytes)
-        if known[hash] == nil { new[hash] = changeset }
+        hashes[logged.packed] = hash
+        if numbers[hash] == nil { new[hash] = changeset }
       }
     }
     for (hash, changeset) in new.sorted(by: { ($0.value.name.sequence, $0.key) < ($1.value.name.sequence, $1.key) }) {
       remember(through: changeset.previous)
       lost[hash] = nil
-      let before = known[changeset.previous]
+      let before = numbers[changeset.previous].map { known[$0] }
       let heads = changeset.membershipHeads ?? before?.heads ?? []
-      known[hash] = Known(
-        changeset: changeset,
-        dependencies: (before?.dependencies ?? Dependencies()).applying(changeset.dependencyChanges), heads: heads,
-        device: changeset.origin?.device ?? before?.device, begun: before?.begun ?? heads)
-      bySequence[changeset.name.sequence, default: []].append(hash)
+      add(
+        Known(
+          changeset: changeset, hash: hash,
+          dependencies: (before?.dependencies ?? Dependencies()).applying(changeset.dependencyChanges), heads: heads,
+          device: changeset.origin?.device ?? before?.device, begun: before?.begun ?? heads))
     }
-    if lost.isEmpty { return }
-    for device in devices {
+    let hasRemembered = try remember(of: devices)
+    if !new.isEmpty || hasRemembered { relate() }
+  }
+
+  private mutating func add(_ one: Known) {
+    numbers[one.hash] = known.count
+    bySequence[one.changeset.name.sequence, default: []].append(known.count)
+    known.append(one)
+  }
+
+  /// Finds out anew what follows from all changesets: what one depends on may have come after it, or be forgotten.
+  private mutating func relate() {
+    byHash = known.indices.sorted { known[$0].hash < known[$1].hash }
+    relations = Array(repeating: Relations(), count: known.count)
+    let inOrder = known.indices.sorted { known[$0].changeset.name.sequence < known[$1].changeset.name.sequence }
+    for number in inOrder {
+      var found = Relations()
+      found.previous = numbers[known[number].changeset.previous]
+      if let previous = found.previous { found.path = relations[previous].path }
+      found.seen = found.path
+      found.path.insert(number)
+      found.dependencies = known[number].dependencies.sorted.map { (named: $0, number: resolve($0)) }
+      relations[number] = found
+    }
+    for number in inOrder {
+      for dependency in relations[number].dependencies.compactMap(\.number) {
+        relations[number].seen.formUnion(relations[dependency].path)
+      }
+    }
+  }
+
+  /// Knows again what was lost, and what a device holds by name.
+  private mutating func remember(of devices: [SimulatedDevice]) throws -> Bool {
+    let before = known.count
+    for device in devices where !lost.isEmpty {
       for tip in try device.replica.receivedDependencies() where resolve(tip) == nil {
         let found = lost.first { $0.value.changeset.name.sequence == tip.sequence && $0.key.prefix == tip.hashPrefix }
         if let found { remember(through: found.key) }
       }
     }
+    return known.count > before
   }
 
-  /// Knows again what was lost, this changeset and those before it.
+  /// Knows again this changeset and those before it.
   private mutating func remember(through last: ChangesetHash) {
     var hash = last
     while let again = lost.removeValue(forKey: hash) {
-      known[hash] = again
-      bySequence[again.changeset.name.sequence, default: []].append(hash)
+      add(again)
       hash = again.changeset.previous
     }
   }
 
   /// Forgets what no device has any more, after one was put back to an older state.
   mutating func forgetLost(_ devices: [SimulatedDevice]) throws {
-    var kept: Set<ChangesetHash> = []
-    for device in devices { kept.formUnion(try received(by: device) ?? []) }
-    for hash in Set(known.keys).subtracting(kept).sorted() {
-      guard let gone = known.removeValue(forKey: hash) else { continue }
-      bySequence[gone.changeset.name.sequence]?.removeAll { $0 == hash }
-      lost[hash] = gone
-    }
+    var kept = NumberSet()
+    for device in devices { kept.formUnion(try received(by: device) ?? NumberSet()) }
+    if kept.count == known.count { return }
+    let left = kept.map { known[$0] }
+    for (number, one) in known.enumerated() where !kept.contains(number) { lost[one.hash] = one }
+    (known, numbers, bySequence) = ([], [:], [:])
+    for one in left { add(one) }
+    relate()
   }
 
   /// The changeset that a dependency names, whatever its name meant.
-  func resolve(_ dependency: Dependency) -> ChangesetHash? {
-    bySequence[dependency.sequence]?.first { $0.prefix == dependency.hashPrefix }
+  func resolve(_ dependency: Dependency) -> Int? {
+    bySequence[dependency.sequence]?.first { known[$0].hash.prefix == dependency.hashPrefix }
   }
 
   /// These changesets and all before them.
-  func closure(of tips: [ChangesetHash]) -> Set<ChangesetHash> {
-    var found: Set<ChangesetHash> = []
-    for tip in tips {
-      var hash = tip
-      while hash != .zero, found.insert(hash).inserted { hash = known[hash]?.changeset.previous ?? .zero }
-    }
-    return found
-  }
+  func closure(of tips: [Int]) -> NumberSet { tips.reduce(into: NumberSet()) { $0.formUnion(relations[$1].path) } }
 
   /// What a device has received, as its holdings say; nil if it has what nobody sealed.
-  func received(by device: SimulatedDevice) throws -> Set<ChangesetHash>? {
-    var tips: [ChangesetHash] = []
+  func received(by device: SimulatedDevice) throws -> NumberSet? {
+    var tips: [Int] = []
     for dependency in try device.replica.receivedDependencies() {
-      guard let hash = resolve(dependency) else { return nil }
-      tips.append(hash)
+      guard let number = resolve(dependency) else { return nil }
+      tips.append(number)
     }
     return closure(of: tips)
-  }
-}
-
-/// A set of changesets with the names that follow from it (D4).
-struct ArchiveView: Coverage {
-  private let archive: ChangesetArchive
-  private(set) var names: [ChangesetHash: ChangesetName] = [:]
-  private(set) var hashes: [ChangesetName: ChangesetHash] = [:]
-
-  init(_ archive: ChangesetArchive, of set: Set<ChangesetHash>) {
-    self.archive = archive
-    var children: [String: [ChangesetHash]] = [:]
-    for hash in set.sorted() {
-      guard let changeset = archive.known[hash]?.changeset else { continue }
-      children[Self.key(changeset.name.replica, changeset.previous), default: []].append(hash)
-    }
-    for root in Set(set.compactMap { archive.known[$0]?.changeset.name.replica }) {
-      var open: [(after: ChangesetHash, name: ReplicaID)] = [(.zero, root)]
-      while let (after, name) = open.popLast() {
-        // In ascending order: the first keeps the name, the others are named after themselves.
-        for (index, hash) in (children[Self.key(root, after)] ?? []).enumerated() {
-          guard let own = ReplicaID(bytes: hash.bytes.prefix(ReplicaID.byteCount)),
-            let sequence = archive.known[hash]?.changeset.name.sequence
-          else { continue }
-          let called = ChangesetName(replica: index == 0 ? name : own, sequence: sequence)
-          names[hash] = called
-          hashes[called] = hash
-          open.append((hash, called.replica))
-        }
-      }
-    }
-  }
-
-  private static func key(_ root: ReplicaID, _ after: ChangesetHash) -> String { "\(root) \(after)" }
-
-  /// Whether one is the other or before it in the same replica.
-  private func isOnPath(_ earlier: ChangesetHash, to later: ChangesetHash) -> Bool {
-    guard let first = archive.known[earlier]?.changeset.name else { return false }
-    var hash = later
-    while let changeset = archive.known[hash]?.changeset {
-      if hash == earlier { return true }
-      if changeset.name.replica != first.replica || changeset.name.sequence <= first.sequence { return false }
-      hash = changeset.previous
-    }
-    return false
-  }
-
-  func covers(_ later: ChangesetName, _ earlier: ChangesetName) throws -> Bool {
-    guard later != earlier, let new = hashes[later], let old = hashes[earlier], let known = archive.known[new]
-    else { return false }
-    if isOnPath(old, to: new) { return true }
-    return known.dependencies.entries.values.contains { dependency in
-      dependency.sequence >= earlier.sequence && archive.resolve(dependency).map { isOnPath(old, to: $0) } ?? false
-    }
-  }
-
-  /// The state of every record that these changesets write, merged in an order that the seed picks.
-  func states(
-    of applied: Set<ChangesetHash>, schema: Schema, random: inout SeededRandom
-  ) throws -> [RecordKey: RecordState] {
-    var writes = applied.sorted().flatMap { self.writes(of: $0, schema: schema) }
-    writes.shuffle(using: &random)
-    var states: [RecordKey: RecordState] = [:]
-    for write in writes {
-      try states[write.key, default: RecordState()].merge(write.write, cell: write.cell, coverage: self)
-    }
-    try displace(amid: writes, in: &states)
-    return states
-  }
-
-  /// Takes out what any write displaces, also one that is displaced itself: its author had seen more than the author of
-  /// what displaced it, for whom some of that did not count.
-  private func displace(amid all: [CellWrite], in states: inout [RecordKey: RecordState]) throws {
-    var open: [RecordKey: [String: [Write]]] = [:]
-    for (key, state) in states {
-      for (cell, maximal) in state.cells where maximal.count > 1 { open[key, default: [:]][cell] = maximal }
-    }
-    for other in all {
-      guard let maximal = open[other.key]?[other.cell] else { continue }
-      for lost in maximal where lost != other.write {
-        guard try MergeRule.displaces(other.write, lost, coverage: self) else { continue }
-        states[other.key]?.cells[other.cell]?.removeAll { $0 == lost }
-      }
-    }
-  }
-
-  /// One write of one cell.
-  private struct CellWrite {
-    var key: RecordKey
-    var cell: String
-    var write: Write
-  }
-
-  private func writes(of hash: ChangesetHash, schema: Schema) -> [CellWrite] {
-    guard let changeset = archive.known[hash]?.changeset, let name = names[hash] else { return [] }
-    return changeset.operations.flatMap { operation in
-      let shape = changeset.shapes[operation.shape]
-      let key = RecordKey(type: shape.type, id: operation.id)
-      return operation.writes(
-        name: name, stamp: changeset.stamp, fields: shape.fields,
-        type: shape.type == AliasFact.typeName ? AliasFact.recordType : schema.type(shape.type)
-      ).map { CellWrite(key: key, cell: $0.cell, write: $0.write) }
-    }
-  }
-
-  /// Compares what was merged write by write with the rule written a second time; nil if they agree.
-  ///
-  /// Cells with very many writes are left out, as it takes the square of their number.
-  func firstDisagreement(
-    of applied: Set<ChangesetHash>, schema: Schema, states: [RecordKey: RecordState]
-  ) throws -> String? {
-    var cells: [RecordKey: [String: [Write]]] = [:]
-    for hash in applied.sorted() {
-      for write in writes(of: hash, schema: schema) {
-        cells[write.key, default: [:]][write.cell, default: []].append(write.write)
-      }
-    }
-    for key in cells.keys.sorted() {
-      guard let written = cells[key], written.values.allSatisfy({ $0.count <= 120 }) else { continue }
-      let maximal = try written.mapValues { try ReferenceRule.maximal($0, coverage: self) }
-      for cell in maximal.keys.sorted() where maximal[cell] != states[key]?.cells[cell] {
-        return "\(key), cell '\(cell)': the merge rule keeps other writes than the design says"
-      }
-      guard let type = schema.type(key.type), let state = states[key] else { continue }
-      if ReferenceRule.row(of: maximal, type: type) != Self.row(of: state, type: type) {
-        return "\(key): the merge rule shows \(Judge.text(Self.row(of: state, type: type))), not what the design says"
-      }
-    }
-    return nil
-  }
-
-  /// The row that a state shows; nil if the record is not alive.
-  static func row(of state: RecordState, type: RecordType) -> [FieldValue]? {
-    guard state.isAlive else { return nil }
-    var row: [String: FieldValue] = [:]
-    for fields in type.cells {
-      let strategy = MergeStrategy(rawValue: type.strategies[fields[0]] ?? type.strategy) ?? .merge
-      guard let winner = state.winner(of: fields[0], strategy: strategy) else { continue }
-      for (field, value) in zip(fields, winner.value.values) { row[field] = value }
-    }
-    return type.fields.map { $0.shows(row[$0.name] ?? .null) }
   }
 }

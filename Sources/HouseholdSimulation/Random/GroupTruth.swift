@@ -16,21 +16,20 @@ struct GroupTruth {
     self.states = states
     self.schema = schema
     self.coverage = coverage
-    for key in states.keys.sorted() where key.type == AliasFact.typeName {
+    for key in states.keys.filter({ $0.type == AliasFact.typeName }).sorted() {
       guard let state = states[key], let row = ArchiveView.row(of: state, type: AliasFact.recordType),
         let fact = AliasFact(row: row)
       else { continue }
       groups.join(RecordKey(type: fact.type, id: fact.first), RecordKey(type: fact.type, id: fact.second))
     }
     for key in groups.members { survivors[key] = group(of: key)?.survivor.id }
-    for key in states.keys.sorted() {
+    let owned = Set(schema.ownerships.map(\.set.type))
+    for key in states.keys where !owned.contains(key.type) {
       guard let type = schema.type(key.type), let row = try row(of: key, type: type) else { continue }
       rows[key] = repointed(row, type: type)
     }
     // Rows of sets follow from their owners' states.
-    let owned = Set(schema.ownerships.map(\.set.type))
-    rows = rows.filter { !owned.contains($0.key.type) }
-    for (key, row) in ArchiveView.rows(of: states, schema: schema) where owned.contains(key.type) {
+    for (key, row) in ArchiveView.rowsOfSets(of: states, schema: schema) {
       guard let type = schema.type(key.type) else { continue }
       rows[key] = repointed(row, type: type)
     }

@@ -15,7 +15,7 @@ extension Judge {
     if let fault = world.faults.first { return fault }
     if let (link, name) = world.traffic.repeated { return "\(name) crossed link \(link) more than once (R9)" }
     try archive.collect(from: world.devices)
-    var seen: [(device: SimulatedDevice, applied: Set<ChangesetHash>, digest: StoreDigest)] = []
+    var seen: [(device: SimulatedDevice, applied: NumberSet, digest: StoreDigest)] = []
     // Who knows that it belongs no longer keeps what it has, and is none of the household's business.
     for device in world.devices where device.belongs {
       let vectors = try device.replica.vectors()
@@ -30,10 +30,7 @@ extension Judge {
           return "\(device.name) has another name for \(name) than follows from what it knows (D4)"
         }
       }
-      let tips = vectors.applied.sorted.compactMap {
-        view.hashes[ChangesetName(replica: $0.replica, sequence: $0.sequence)]
-      }
-      let applied = archive.closure(of: tips)
+      let applied = view.closure(of: vectors.applied)
       guard try !device.replica.needsSnapshot else { continue }
       let admission = try AdmissionTruth(
         device, received: received, view: view, archive: archive, rights: archive.rights(of: device, in: world))
@@ -77,14 +74,14 @@ extension Judge {
 
   /// The first record that is not what its changesets say; nil if all are.
   private static func firstUntruth(
-    _ device: SimulatedDevice, view: ArchiveView, applied: Set<ChangesetHash>, anew: Bool, random: inout SeededRandom
+    _ device: SimulatedDevice, view: ArchiveView, applied: NumberSet, anew: Bool, random: inout SeededRandom
   ) throws -> String? {
     let schema = try device.access.schema
     let truth = try view.states(of: applied, schema: schema, random: &random)
     if anew, let fault = try view.firstDisagreement(of: applied, schema: schema, states: truth) { return fault }
     let shown = try device.tables()
     let due = try GroupTruth(truth, schema: schema, coverage: view).rows
-    for key in Set(due.keys).union(shown.keys).sorted() where shown[key] != due[key] {
+    if shown != due, let key = Set(due.keys).union(shown.keys).filter({ shown[$0] != due[$0] }).min() {
       return "\(device.name) shows \(text(shown[key])) as \(key), its changesets say \(text(due[key]))"
     }
     let attention = Set(try device.access.attention().map { "\($0.key) \($0.code)" })
@@ -92,20 +89,12 @@ extension Judge {
     if let item = attention.symmetricDifference(needed).min() {
       return "\(device.name) \(needed.contains(item) ? "lacks" : "has") the attention item \(item)"
     }
-    for key in truth.keys.sorted() {
-      guard let state = truth[key] else { continue }
-      let stored = try device.replica.state(of: key)
-      if let stored, stored.cells[CellName.emptied] != nil {
-        let rule = CompactionTruth(coverage: view, type: schema.type(key.type))
-        guard let fault = try rule.fault(in: stored, truth: state) else { continue }
-        return "\(device.name) \(fault): \(key) " + firstDifference(stored, state)
-      }
-      // Of former lives compaction may have taken what somebody saw to its end.
-      let counting = try stored?.withoutFormerLives(coverage: view)
-      let due = try state.withoutFormerLives(coverage: view)
-      if counting != due {
-        return "\(device.name) keeps other writes of \(key) than its changesets say: "
-          + firstDifference(counting ?? RecordState(), due)
+    for (key, state) in truth.sorted(by: { $0.key < $1.key }) {
+      let stored = try device.replica.state(of: key) ?? RecordState()
+      if stored == state { continue }
+      let type = schema.type(key.type)
+      if let fault = try CompactionTruth(coverage: view, type: type).fault(in: stored, truth: state) {
+        return "\(device.name) \(fault.text): \(key) " + firstDifference(fault.stored, fault.truth)
       }
     }
     return nil
@@ -128,7 +117,7 @@ extension Judge {
   private static func firstStateDifference(
     _ a: SimulatedDevice, _ b: SimulatedDevice, archive: ChangesetArchive, random: inout SeededRandom
   ) throws -> String? {
-    let all = Set(archive.known.keys)
+    let all = NumberSet(below: archive.count)
     let states = try ArchiveView(archive, of: all).states(of: all, schema: try a.access.schema, random: &random)
     for key in states.keys.sorted() {
       let (ours, theirs) = (try a.replica.state(of: key), try b.replica.state(of: key))
@@ -143,13 +132,13 @@ extension Judge {
     let members = world.devices.filter { world.devices[0].replica.membershipNow.admits($0.device) }
     // Two copies of one directory meet only by way of another device.
     if members.count > 1 && Set(members.map(\.device)).count == 1 { return nil }
-    var all: Set<ChangesetHash> = []
+    var all = NumberSet()
     var applied: VersionVector?
-    for device in members { all.formUnion(try archive.received(by: device) ?? []) }
+    for device in members { all.formUnion(try archive.received(by: device) ?? NumberSet()) }
     for device in members {
       let vectors = try device.replica.vectors()
       if try device.replica.unsealedCount() != 0 { return "\(device.name) has edits that are not sealed" }
-      let received = try archive.received(by: device) ?? []
+      let received = try archive.received(by: device) ?? NumberSet()
       if received != all { return "\(device.name) lacks \(all.subtracting(received).count) changesets after healing" }
       if try !device.replica.heldChangesets().isEmpty { return "\(device.name) holds what was decided" }
       if let other = applied,
@@ -167,10 +156,7 @@ extension Judge {
     let schema = try world.devices[0].access.schema
     var random = SeededRandom(seed: 0)
     let view = ArchiveView(archive, of: all)
-    let counted = archive.closure(
-      of: (applied ?? VersionVector()).sorted.compactMap {
-        view.hashes[ChangesetName(replica: $0.replica, sequence: $0.sequence)]
-      })
+    let counted = view.closure(of: applied ?? VersionVector())
     let states = try view.states(of: counted, schema: schema, random: &random)
     let truth = try GroupTruth(states, schema: schema, coverage: view)
     if let (a, b) = truth.firstDouble(SimulatedCryptography(secret: [])) {

@@ -46,7 +46,7 @@ extension RandomHousehold {
     if world.devices.contains(where: { $0 !== device && $0.device == device.device }) { return "nothing" }
     try collect()
     guard let received = try archive.received(by: device),
-      archive.known.allSatisfy({ $0.value.device != device.device || received.contains($0.key) })
+      archive.known.indices.allSatisfy({ archive.known[$0].device != device.device || received.contains($0) })
     else { return "nothing" }
     copies.removeAll { $0.device === device }
     return try act()

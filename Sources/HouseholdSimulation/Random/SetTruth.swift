@@ -2,13 +2,14 @@ import HouseholdRecords
 
 /// What tables must show of owned sets, and what of them needs attention, computed anew from all states.
 extension ArchiveView {
-  /// What the tables show of all these states: each record's row, and each row of a set at the owner whose claim on it
-  /// is the greatest.
-  static func rows(of states: [RecordKey: RecordState], schema: Schema) -> [RecordKey: [FieldValue]] {
+  /// What the tables of the owned types show of all these states: each record's row, and each row of a set at the owner
+  /// whose claim on it is the greatest.
+  static func rowsOfSets(of states: [RecordKey: RecordState], schema: Schema) -> [RecordKey: [FieldValue]] {
     var rows: [RecordKey: [FieldValue]] = [:]
     var claims: [RecordKey: RowClaim] = [:]
     let ownerships = schema.ownerships
-    for (key, state) in states {
+    let owned = Set(ownerships.map(\.set.type))
+    for (key, state) in states where owned.contains(key.type) {
       guard let type = schema.type(key.type), let row = row(of: state, type: type) else { continue }
       rows[key] = row
       claims[key] = state.winner(of: CellName.alive).map { RowClaim($0, owner: "") }
