@@ -133,6 +133,28 @@ struct ForkedCutoffTests {
   }
 
   @Test(arguments: [true, false])
+  func `where the end of a branch has not come that counts, its beginning counts, and what it began from`(
+    takingTheName: Bool
+  ) throws {
+    let stage = try Stage.make()
+    let forged = try stage.forged(takingTheName: takingTheName, changesets: 3)
+    try stage.give(forged, to: "di")
+    try stage.give([stage.honest[0]], to: "di")
+    #expect(try stage.home["di"].fields("category", "late-0") != nil)
+
+    // The end is the third changeset of the replica, and another one has its place here.
+    try stage.home.tell("di", from: "ann")
+    for number in 0..<3 { #expect(try stage.home["di"].fields("category", "late-\(number)") == nil) }
+    #expect(try stage.home["di"].fields("category", "c1")?["note"] == .text("first"))
+    #expect(try stage.home["di"].fields("category", "c2")?["note"] == .text("second"))
+
+    try stage.give(stage.honest, to: "di")
+    try stage.expectOnlyTheHonest("di")
+    try stage.give(forged, to: "ann")
+    #expect(try stage.home.firstDifference("ann", "di") == nil)
+  }
+
+  @Test(arguments: [true, false])
   func `branches that were known at the removal both count, and a third one does not`(takingTheName: Bool) throws {
     let stage = try Stage.make(removes: false)
     let known = try stage.forged(takingTheName: !takingTheName, changesets: 2)
