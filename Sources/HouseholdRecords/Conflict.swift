@@ -30,14 +30,16 @@ extension RecordState {
   /// The edits that lost and that nobody has seen together with what won (design 2.4, D7).
   ///
   /// Of a live record: the maximal writes of a cell that are not its winner. Of a dead one: the writes that no kept
-  /// deletion had seen. Weak writes and writes of the winner's value are not listed.
+  /// deletion had seen. Weak writes, writes of the winner's value, and those of a former life that somebody had seen who
+  /// ended it or began a later one are not listed.
   package func conflicts(strategy: (String) -> MergeStrategy, coverage: some Coverage) throws -> [Conflict] {
     let isAlive = isAlive
     let deletions = isAlive ? [] : (cells[CellName.alive] ?? []).filter { $0.value == .alive(false) }
     guard isAlive || !deletions.isEmpty else { return fragments() }
     var found: [Conflict] = []
+    let counting = try withoutFormerLives(coverage: coverage).cells
     for cell in cells.keys.sorted() where cell != CellName.alive {
-      let writes = cells[cell] ?? []
+      let writes = counting[cell] ?? []
       if isAlive {
         guard writes.count > 1 || writes.contains(where: { $0.life != life }) else { continue }
         let winner = winner(of: cell, strategy: strategy(cell))

@@ -30,6 +30,30 @@ package struct RecordState: Hashable, Sendable {
     return winners
   }
 
+  /// The same without writes of former lives that were weak, or that a kept deletion, or whoever began a later life, has
+  /// seen.
+  ///
+  /// They count for nothing: they are no conflict, and in no digest, as compaction may have taken them from one device and
+  /// not from another (D9) before a new life came from a third that knew of neither.
+  package func withoutFormerLives(coverage: some Coverage) throws -> Self {
+    let life = life
+    guard cells.values.contains(where: { $0.contains { $0.life < life } }) else { return self }
+    let ends = cells[CellName.alive] ?? []
+    var state = self
+    for (cell, writes) in cells where cell != CellName.alive {
+      let kept = try writes.filter { write in
+        if write.life >= life { return true }
+        return try !write.isWeak
+          && !ends.contains { end in
+            guard end.life > write.life || end.life == write.life && end.value == .alive(false) else { return false }
+            return try end.name == write.name || coverage.covers(end.name, write.name)
+          }
+      }
+      state.cells[cell] = kept.isEmpty ? nil : kept
+    }
+    return state
+  }
+
   /// Merges one write; the order in which writes come does not matter.
   @discardableResult
   package mutating func merge(_ write: Write, cell: String, coverage: some Coverage) throws -> [Write] {

@@ -65,7 +65,7 @@ extension Replica {
         plain.write(id: id, row: row, life: stored.life, writtenBy: header.name, to: &walk.writer)
       } else {
         let state = try CellVersions.decode(stored, row: row, table: table, names: self)
-        Self.write(state, type: name, id: id, to: &walk.writer)
+        Self.write(try state.withoutFormerLives(coverage: self), type: name, id: id, to: &walk.writer)
       }
       if walk.writer.count > 65_536 { fold(&walk) }
     }

@@ -99,7 +99,9 @@ extension Replica {
     if owner.deletion != nil && owner.insertion == nil { return }
     let value = try value(of: set, owner.place, rows, current: current)
     if let insertion = owner.insertion {
-      guard !value.isEmpty || !(state.cells[set.name] ?? []).isEmpty else { return }
+      // Where the values were forgotten, others may still have the former life's set, which must go all the same.
+      let hadSet = !(state.cells[set.name] ?? []).isEmpty || state.cells[CellName.emptied] != nil
+      guard !value.isEmpty || hadSet else { return }
       run.rest.append(edit(value, life: insertion.life, row: insertion.isNew ? insertion.values : row))
     } else if state.isAlive || state.life == 0 {
       guard value != current || owner.isDecided else { return }

@@ -28,6 +28,8 @@ struct SimulatedNetwork {
   private var partitions: Set<[Int]> = []
   /// Devices that do not take anything in: what is sent to them waits.
   var frozen: Set<Int> = []
+  /// Devices that are where nobody reaches them.
+  var away: Set<Int> = []
 
   /// How many links were ever opened.
   var openedCount: UInt64 { nextLink - 1 }
@@ -80,7 +82,9 @@ struct SimulatedNetwork {
   }
 
   /// Whether the two can reach each other.
-  func canReach(_ a: Int, _ b: Int) -> Bool { !partitions.contains([min(a, b), max(a, b)]) }
+  func canReach(_ a: Int, _ b: Int) -> Bool {
+    !away.contains(a) && !away.contains(b) && !partitions.contains([min(a, b), max(a, b)])
+  }
 
   mutating func partition(_ a: Int, _ b: Int) { partitions.insert([min(a, b), max(a, b)]) }
 

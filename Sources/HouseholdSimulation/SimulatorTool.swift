@@ -5,13 +5,14 @@ import Glibc
 package enum SimulatorTool {
   private static let usage = """
     usage: household-simulator [--seeds N] [--seed S] [--steps N] [--devices N] [--check-every N]
-                                [--trace] [--lasting-rights] [--one-owner] [--fixed-schema]
+                                [--trace] [--lasting-rights] [--one-owner] [--fixed-schema] [--short-life]
            household-simulator scenario FILE...
 
     Plays N households of random events, from seed S on (default: 200 seeds from 1, 100 steps, 3 devices), or scenario
     files of the format household-sync-scenario/1. The rules are checked after every 10 steps; with --check-every N after
     every N, which is quicker for long runs. With --lasting-rights nobody is removed, made read-only, or leaves; with
     --one-owner nobody but the first device acts on the membership; with --fixed-schema no types and fields are added.
+    In every other household months go by, in which devices are away, sleep, wake and compact; with --short-life in none.
     A seed that fails is played again with --seed S --seeds 1 --trace.
     """
 
@@ -37,6 +38,9 @@ package enum SimulatorTool {
           continue
         case "--fixed-schema":
           size.growsSchema = false
+          continue
+        case "--short-life":
+          size.livesLong = false
           continue
         default: break
         }

@@ -112,6 +112,7 @@ extension World {
     for device in devices { device.disk.heal() }
     network.healAll()
     network.frozen = []
+    network.away = []
     for link in network.links where !keepingLinks || network[link]?.isDeaf.contains(true) == true { cut(link) }
     for device in devices { try seal(device) }
     // Who finds out that a replica has branches ends its sessions, and nodes dial again.

@@ -113,6 +113,59 @@ struct LongLifeTests {
     #expect(try world.devices[2].tables().count == 16)
   }
 
+  @Test func `who makes a collected record again ends the set of its former life at those who have it still (D7, D9)`()
+    throws
+  {
+    let schema = Schema(
+      name: "story", version: 1,
+      types: [
+        RecordType(name: "tx", fields: [.init("note", .text)], owns: [.init(type: "split", by: "parent")]),
+        RecordType(name: "split", fields: [.init("parent", .reference, to: "tx")]),
+      ])
+    let world = World(seed: 4, schema: schema, start: Instant(milliseconds: 1_772_442_000_000))
+    let (a, b) = (try world.add(World.Plan("A")), try world.add(World.Plan("B")))
+    try world.heal()
+    for sql in [
+      "INSERT INTO tx(id, note) VALUES ('t', 'one'); INSERT INTO split(id, parent) VALUES ('s', 't')",
+      "DELETE FROM split; DELETE FROM tx",
+    ] {
+      world.wait(milliseconds: 2000)
+      try a.edit(at: world.wall(a)) { try $0.execute(sql) }
+      try world.seal(a)
+      try world.heal()
+    }
+    for _ in 0..<2 { try Self.liveADay(world) }
+    #expect(try world.compact(a, keepMilliseconds: 0).emptied == ["tx": 1])
+
+    try a.edit(at: world.wall(a)) { try $0.execute("INSERT INTO tx(id, note) VALUES ('t', 'two')") }
+
+    #expect(try Self.breach(world) == nil)
+    #expect(try b.access.conflicts(includingClosed: false) == [])
+  }
+
+  @Test func `a new life by who knew neither the last edit nor the end is the same with and without them (D7, D9)`()
+    throws
+  {
+    let world = try Self.world(5, ["A", "B", "C"])
+    let (a, b, c) = (world.devices[0], world.devices[1], world.devices[2])
+    try Self.put(a, "t", "one", in: world)
+    try world.heal()
+    let copy = world.copy(c)
+    try Self.put(a, "t", "two", in: world)
+    try world.heal()
+    try Self.delete(b, "t", in: world)
+    for _ in 0..<2 { try Self.liveADay(world) }
+    #expect(try world.compact(a, keepMilliseconds: 0).emptied == ["tx": 1])
+    try world.restore(c, to: copy, isNoticed: true)
+
+    try Self.delete(c, "t", in: world)
+    try Self.put(c, "t", "three", in: world)
+
+    #expect(try Self.breach(world) == nil)
+    #expect(try b.fields(RecordKey(type: "tx", id: "t"))?["note"] == .text("three"))
+    for device in world.devices { #expect(try device.access.conflicts(includingClosed: false) == []) }
+  }
+
   @Test(arguments: 0..<12)
   func `whoever compacts, sleeps, wakes or is put back in whatever order, all agree in the end (R5)`(seed: Int) throws {
     var random = SeededRandom(seed: UInt64(seed))

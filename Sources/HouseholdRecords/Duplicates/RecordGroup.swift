@@ -49,7 +49,8 @@ package struct RecordGroup: Sendable {
     var all: [String: [Entry]] = [:]
     for member in competing {
       let life = member.state.life
-      for (cell, writes) in member.state.cells where cell != CellName.alive {
+      let counting = try member.state.withoutFormerLives(coverage: coverage)
+      for (cell, writes) in counting.cells where cell != CellName.alive {
         for var write in writes {
           write.life = write.life == life ? 1 : 0
           all[cell, default: []].append(Entry(write: write, owner: member.id))

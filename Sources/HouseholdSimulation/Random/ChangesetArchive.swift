@@ -35,6 +35,8 @@ struct ChangesetArchive {
     var seen = NumberSet()
   }
 
+  /// What no device had any more: a copy that is put back may hold it, and only its name.
+  private var lost: [ChangesetHash: Known] = [:]
   /// By number. Numbers are given anew when some are forgotten.
   private(set) var known: [Known] = []
   private(set) var relations: [Relations] = []
@@ -82,6 +84,8 @@ struct ChangesetArchive {
       }
     }
     for (hash, changeset) in new.sorted(by: { ($0.value.name.sequence, $0.key) < ($1.value.name.sequence, $1.key) }) {
+      remember(through: changeset.previous)
+      lost[hash] = nil
       let before = numbers[changeset.previous].map { known[$0] }
       let heads = changeset.membershipHeads ?? before?.heads ?? []
       add(
@@ -90,7 +94,8 @@ struct ChangesetArchive {
           dependencies: (before?.dependencies ?? Dependencies()).applying(changeset.dependencyChanges), heads: heads,
           device: changeset.origin?.device ?? before?.device, begun: before?.begun ?? heads))
     }
-    if !new.isEmpty { relate() }
+    let hasRemembered = try remember(of: devices)
+    if !new.isEmpty || hasRemembered { relate() }
   }
 
   private mutating func add(_ one: Known) {
@@ -120,12 +125,34 @@ struct ChangesetArchive {
     }
   }
 
+  /// Knows again what was lost, and what a device holds by name.
+  private mutating func remember(of devices: [SimulatedDevice]) throws -> Bool {
+    let before = known.count
+    for device in devices where !lost.isEmpty {
+      for tip in try device.replica.receivedDependencies() where resolve(tip) == nil {
+        let found = lost.first { $0.value.changeset.name.sequence == tip.sequence && $0.key.prefix == tip.hashPrefix }
+        if let found { remember(through: found.key) }
+      }
+    }
+    return known.count > before
+  }
+
+  /// Knows again this changeset and those before it.
+  private mutating func remember(through last: ChangesetHash) {
+    var hash = last
+    while let again = lost.removeValue(forKey: hash) {
+      add(again)
+      hash = again.changeset.previous
+    }
+  }
+
   /// Forgets what no device has any more, after one was put back to an older state.
   mutating func forgetLost(_ devices: [SimulatedDevice]) throws {
     var kept = NumberSet()
     for device in devices { kept.formUnion(try received(by: device) ?? NumberSet()) }
     if kept.count == known.count { return }
     let left = kept.map { known[$0] }
+    for (number, one) in known.enumerated() where !kept.contains(number) { lost[one.hash] = one }
     (known, numbers, bySequence) = ([], [:], [:])
     for one in left { add(one) }
     relate()

@@ -89,11 +89,13 @@ extension Judge {
     if let item = attention.symmetricDifference(needed).min() {
       return "\(device.name) \(needed.contains(item) ? "lacks" : "has") the attention item \(item)"
     }
-    if let (key, state) = try truth.filter({ try device.replica.state(of: $0.key) != $0.value })
-      .min(by: { $0.key < $1.key })
-    {
-      return try "\(device.name) keeps other writes of \(key) than its changesets say: "
-        + firstDifference(device.replica.state(of: key) ?? RecordState(), state)
+    for (key, state) in truth.sorted(by: { $0.key < $1.key }) {
+      let stored = try device.replica.state(of: key) ?? RecordState()
+      if stored == state { continue }
+      let type = schema.type(key.type)
+      if let fault = try CompactionTruth(coverage: view, type: type).fault(in: stored, truth: state) {
+        return "\(device.name) \(fault.text): \(key) " + firstDifference(fault.stored, fault.truth)
+      }
     }
     return nil
   }

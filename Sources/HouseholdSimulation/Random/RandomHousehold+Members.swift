@@ -16,9 +16,15 @@ extension RandomHousehold {
         && owner.replica.membershipNow.admits($0.device)
     }
     switch random.below(6) {
-    case 0 where size.losesRights && others.count > 1: return try remove(random.pick(others), by: owner)
-    case 1 where size.losesRights && others.count > 1: return try leave(random.pick(others))
-    case 2 where size.losesRights && !others.isEmpty: return try changeRole(of: random.pick(others), by: owner)
+    case 0 where size.losesRights && others.count > 1:
+      let other = random.pick(others)
+      return try takingRights(by: owner) { try remove(other, by: owner) }
+    case 1 where size.losesRights && others.count > 1:
+      let other = random.pick(others)
+      return try takingRights(by: other) { try leave(other) }
+    case 2 where size.losesRights && !others.isEmpty:
+      let other = random.pick(others)
+      return try takingRights(by: owner) { try changeRole(of: other, by: owner) }
     case 3... where size.growsSchema: return try growSchema(by: owner)
     default: return "nothing"
     }

@@ -14,8 +14,6 @@ package struct SeedOutcome: Hashable, Sendable {
 }
 
 /// A household to which things happen at random, all from one seed.
-///
-/// Left out: compaction and long absences (D9), which `LongLifeTests` play by themselves.
 package final class RandomHousehold {
   /// How large a run is.
   package struct Size: Hashable, Sendable {
@@ -32,6 +30,8 @@ package final class RandomHousehold {
     package var growsSchema = true
     /// Whether two of three devices seal one edit in one go, or three, as a real one does with 20,000.
     package var sealsInSmallParts = true
+    /// Whether in every other household months go by, in which devices are away, fall asleep, and compact.
+    package var livesLong = true
 
     package init(devices: Int = 3, steps: Int = 100, checkEvery: Int = 10) {
       self.devices = devices
@@ -45,8 +45,10 @@ package final class RandomHousehold {
   let world: World
   var random: SeededRandom
   private var judgeRandom: SeededRandom
-  private var archive = ChangesetArchive()
-  private var copies: [(device: SimulatedDevice, file: SimulatedDisk)] = []
+  var archive = ChangesetArchive()
+  /// What the months bring; nil in a household that lasts a few hours.
+  var months: Months?
+  var copies: [(device: SimulatedDevice, file: SimulatedDisk)] = []
   private static let start = Instant(milliseconds: 1_772_442_000_000)
 
   private init(seed: UInt64, size: Size, trace: Trace) {
@@ -57,6 +59,7 @@ package final class RandomHousehold {
     let schema = SimulationSchema.schema(types: 2, &random)
     world = World(seed: seed, schema: schema, start: Self.start, trace: trace)
     world.sealsInSmallParts = size.sealsInSmallParts
+    months = size.livesLong ? Months(seed: seed) : nil
   }
 
   /// Plays one seed to its end, or to the first broken rule.
@@ -84,6 +87,7 @@ package final class RandomHousehold {
     world.connectAll()
     for step in 1...size.steps {
       try act(step)
+      try liveOn(step)
       if step % size.checkEvery == 0, let breach = try breach(anew: false) { return "after step \(step): \(breach)" }
     }
     try world.heal(keepingLinks: random.oneIn(2))
@@ -94,10 +98,11 @@ package final class RandomHousehold {
     let before = world.traffic.messages
     world.pass(seconds: 20, inStepsOf: 5)
     if world.traffic.messages != before { return "after healing: traffic goes on while nothing changes (R9)" }
-    return try breach().map { "after the quiet: \($0)" }
+    if let breach = try breach() { return "after the quiet: \(breach)" }
+    return try breachAfterMonths()
   }
 
-  private func breach(anew: Bool = true) throws -> String? {
+  func breach(anew: Bool = true) throws -> String? {
     // The judge reads the devices' files.
     for device in world.devices { device.disk.heal() }
     return try Judge.firstBreach(world, archive: &archive, anew: anew, random: &judgeRandom)
@@ -252,7 +257,7 @@ package final class RandomHousehold {
     return "\(device.name) joins"
   }
 
-  private func copy(_ device: SimulatedDevice) -> String {
+  func copy(_ device: SimulatedDevice) -> String {
     copies.append((device, world.copy(device)))
     return "\(device.name) is copied"
   }
@@ -263,12 +268,15 @@ package final class RandomHousehold {
     try archive.collect(from: world.devices)
   }
 
-  /// A device is put back to an older copy; what it alone had since is gone, what others had of it must come back.
   private func restore() throws -> String {
     if copies.isEmpty { return "nothing" }
     let (device, file) = random.pick(copies)
+    return try putBack(device, to: file, isNoticed: random.oneIn(2))
+  }
+
+  /// A device is put back to an older copy; what it alone had since is gone, what others had of it must come back.
+  func putBack(_ device: SimulatedDevice, to file: SimulatedDisk, isNoticed: Bool) throws -> String {
     try collect()
-    let isNoticed = random.oneIn(2)
     try world.restore(device, to: file, isNoticed: isNoticed)
     try archive.forgetLost(world.devices)
     return "\(device.name) is put back to a copy\(isNoticed ? ", and notices" : "")"
