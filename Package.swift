@@ -69,7 +69,11 @@ let package = Package(
     .executableTarget(name: "household", dependencies: ["HouseholdCommands"], swiftSettings: common),
     .executableTarget(name: "notes", dependencies: ["HouseholdKit"], swiftSettings: common),
     .executableTarget(
-      name: "household-benchmarks", dependencies: ["CSQLite", "HouseholdKit", "HouseholdNode"],
+      name: "household-benchmarks",
+      dependencies: [
+        "CSQLite", "HouseholdKit", "HouseholdNode", "HouseholdReplica", "HouseholdSync", "HouseholdTrust",
+        "HouseholdBudget", "HouseholdRecords",
+      ],
       swiftSettings: besideC),
     module(
       "HouseholdSimulation",

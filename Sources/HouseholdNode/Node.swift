@@ -144,9 +144,9 @@ package final class Node: @unchecked Sendable {
       control = try ControlSocket(configuration.directory, loop: work) { [weak self] request in
         self?.answer(request) ?? .failed(code: "nodeNotRunning", message: "The node is stopping.", remedy: "")
       }
-      watcher = try ReplicaWatcher(configuration.directory, loop: work, ownCommits: { [replica] in replica.commits }) {
-        [weak self] in self?.driver.lookForEdits() ?? true
-      }
+      watcher = try ReplicaWatcher(
+        configuration.directory, loop: work, hasTimer: false, ownCommits: { [replica] in replica.commits }
+      ) { [weak self] in self?.driver.lookForEdits() ?? true }
       shareKeys.look()
       certificates.look()
       if configuration.discovers { startDiscovery() }
@@ -265,6 +265,7 @@ package final class Node: @unchecked Sendable {
   private func everySecond() {
     _ = work.schedule(afterMilliseconds: 1000) { [weak self] in
       guard let self, !self.isStopped else { return }
+      self.watcher?.secondPassed()
       self.driver.tick()
       self.pairing.tick()
       self.discovery?.tick()

@@ -35,16 +35,19 @@ final class ReplicaWatcher: @unchecked Sendable {
     }
   }
 
-  /// How often to look without any event, in milliseconds.
-  private static let slowLook: Int64 = 2000
+  /// After how many seconds to look without any event.
+  private static let slowLook: Int64 = 2
+  private var seconds: Int64 = 0
 
   /// Watches from now on; on the loop only.
   ///
   /// - Parameters:
+  ///   - hasTimer: whether it has a timer for the look without an event; without one its owner tells it the seconds.
   ///   - ownCommits: how often this process has committed to the file until now.
   ///   - look: looks for captured edits; returns whether all that had been written when it was called is dealt with.
   init(
-    _ directory: DataDirectory, loop: EventLoop, ownCommits: @escaping () -> Int = { 0 }, look: @escaping () -> Bool
+    _ directory: DataDirectory, loop: EventLoop, hasTimer: Bool = true, ownCommits: @escaping () -> Int = { 0 },
+    look: @escaping () -> Bool
   ) throws {
     self.loop = loop
     self.ownCommits = ownCommits
@@ -57,7 +60,7 @@ final class ReplicaWatcher: @unchecked Sendable {
         remedy: "Raise fs.inotify.max_user_instances, or stop other programs that watch files.")
     }
     try loop.watchReading(descriptor) { [weak self] in self?.drain() }
-    slowly()
+    if hasTimer { slowly() }
   }
 
   private func drain() {
@@ -80,8 +83,14 @@ final class ReplicaWatcher: @unchecked Sendable {
     }
   }
 
+  /// A second has passed; an own timer would wake an idle machine half as often again.
+  func secondPassed() {
+    seconds += 1
+    if seconds.isMultiple(of: Self.slowLook), !isStopped { _ = look() }
+  }
+
   private func slowly() {
-    _ = loop.schedule(afterMilliseconds: Self.slowLook) { [weak self] in
+    _ = loop.schedule(afterMilliseconds: 1000 * Self.slowLook) { [weak self] in
       guard let self, !self.isStopped else { return }
       _ = self.look()
       self.slowly()

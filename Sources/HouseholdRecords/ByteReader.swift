@@ -104,6 +104,27 @@ package struct ByteReader {
     }
   }
 
+  /// Where the bytes of a text lie, checked like one and not copied.
+  package mutating func textRange(limit: Int) throws(DecodingViolation) -> Range<Int> {
+    let range = try dataRange(limit: limit)
+    do {
+      _ = try UTF8Span(validating: bytes.span.extracting(range))
+    } catch {
+      throw .badText
+    }
+    return range
+  }
+
+  /// Where a byte string lies.
+  package mutating func dataRange(limit: Int) throws(DecodingViolation) -> Range<Int> {
+    let count = try count(limit: limit)
+    defer { position += count }
+    return position..<position + count
+  }
+
+  /// The text of a range that ``textRange(limit:)`` gave.
+  package func text(at range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
+
   package mutating func identifier256<Kind>() throws(DecodingViolation) -> Identifier256<Kind> {
     guard let value = Identifier256<Kind>(bytes: try raw(32)) else { throw .truncated }
     return value
@@ -115,13 +136,19 @@ package struct ByteReader {
   }
 
   package mutating func value() throws(DecodingViolation) -> FieldValue {
-    switch try byte() {
-    case 0: return .null
-    case 1: return .integer(try signed())
-    case 2: return .real(Double(bitPattern: try fixed()))
-    case 3: return .text(try text(limit: Limits.textBytes))
-    case 4: return .bytes(try data(limit: Limits.recordBytes))
-    case let kind: throw .unknownKind(kind)
+    switch try valueKind() {
+    case .null: return .null
+    case .integer: return .integer(try signed())
+    case .real: return .real(Double(bitPattern: try fixed()))
+    case .text: return .text(try text(limit: Limits.textBytes))
+    case .bytes: return .bytes(try data(limit: Limits.recordBytes))
     }
+  }
+
+  /// The first byte of a value.
+  package mutating func valueKind() throws(DecodingViolation) -> FieldValue.Kind {
+    let byte = try byte()
+    guard let kind = FieldValue.Kind(rawValue: byte) else { throw .unknownKind(byte) }
+    return kind
   }
 }

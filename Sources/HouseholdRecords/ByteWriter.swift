@@ -55,6 +55,12 @@ package struct ByteWriter: Sendable {
     bytes.append(contentsOf: value)
   }
 
+  /// Bytes that lie elsewhere, with their length in front.
+  package mutating func data(copying value: UnsafeRawBufferPointer) {
+    varint(value.count)
+    bytes.append(contentsOf: value)
+  }
+
   /// A text as UTF-8 with its length in bytes in front.
   package mutating func text(_ value: String) {
     var value = value
@@ -69,20 +75,13 @@ package struct ByteWriter: Sendable {
 
   /// A value with one byte in front that tells its kind.
   package mutating func value(_ value: FieldValue) {
+    byte(value.kind.rawValue)
     switch value {
-    case .null: byte(0)
-    case .integer(let integer):
-      byte(1)
-      signed(integer)
-    case .real(let real):
-      byte(2)
-      fixed(real.bitPattern)
-    case .text(let string):
-      byte(3)
-      text(string)
-    case .bytes(let data):
-      byte(4)
-      self.data(data)
+    case .null: break
+    case .integer(let integer): signed(integer)
+    case .real(let real): fixed(real.bitPattern)
+    case .text(let string): text(string)
+    case .bytes(let bytes): data(bytes)
     }
   }
 }

@@ -10,6 +10,20 @@ package enum FieldValue: Hashable, Sendable {
   /// `bytes` fields.
   case bytes([UInt8])
 
+  /// What a value is, as the byte that stands before it where it is encoded.
+  package enum Kind: UInt8, Sendable { case null = 0, integer = 1, real = 2, text = 3, bytes = 4 }
+
+  /// What it is.
+  package var kind: Kind {
+    switch self {
+    case .null: .null
+    case .integer: .integer
+    case .real: .real
+    case .text: .text
+    case .bytes: .bytes
+    }
+  }
+
   /// Whether it is null.
   package var isNull: Bool { if case .null = self { true } else { false } }
 

@@ -150,13 +150,18 @@ private func putBigEndian(_ word: UInt64, at start: Int, of buffer: UnsafeMutabl
 
 /// The bytes as lower-case hexadecimal digits.
 package func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
-  let digits = Array("0123456789abcdef".utf8)
-  var text: [UInt8] = []
-  for byte in bytes {
-    text.append(digits[Int(byte >> 4)])
-    text.append(digits[Int(byte & 15)])
+  let bytes = Array(bytes)
+  return String(unsafeUninitializedCapacity: 2 * bytes.count) { buffer in
+    for (index, byte) in bytes.enumerated() {
+      buffer[2 * index] = hexadecimalDigit(byte >> 4)
+      buffer[2 * index + 1] = hexadecimalDigit(byte & 15)
+    }
+    return 2 * bytes.count
   }
-  return String(decoding: text, as: UTF8.self)
+}
+
+private func hexadecimalDigit(_ value: UInt8) -> UInt8 {
+  value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") - 10 + value
 }
 
 /// The bytes that an even number of hexadecimal digits stands for; nil for anything else.

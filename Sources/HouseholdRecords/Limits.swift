@@ -141,8 +141,9 @@ package enum Limits {
   /// The most changesets received and waiting for what they depend on.
   package static let waitingChangesets = 100_000
 
-  /// How long a copy of a device's directory is silent before it is taken for one that was put back and not for one that
-  /// is used beside it, if another has seen all that it wrote: a month, in which whoever uses it opens it.
+  /// How long copies of a device's directory matter: one that is silent for so long, and of which another has seen all that
+  /// it wrote, was put back and is not used beside it; and none that is older is put back. A month: whoever uses a copy
+  /// opens it meanwhile, and backups are made more often.
   package static let copyRestMilliseconds: UInt64 = 30 * 86_400_000
 
   /// The most deleted records that lose their values in one go: everyone else waits for the transaction meanwhile.

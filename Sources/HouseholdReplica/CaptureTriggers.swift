@@ -98,6 +98,11 @@ enum CaptureTriggers {
 
   /// The row that an image holds, in the order of the type's fields.
   static func row(fromImage image: String, of type: RecordType, on connection: Connection) throws -> [FieldValue] {
+    if let plain = PlainImage.values(of: image, count: type.fields.count),
+      !zip(plain, type.fields).contains(where: { !$0.isNull && ($1.kind == .real || $1.kind == .bytes) })
+    {
+      return plain
+    }
     let statement = try connection.statement("SELECT value FROM json_each(?) ORDER BY key")
     try statement.bind(1, image)
     defer { statement.reset() }

@@ -38,14 +38,21 @@ struct StoredRecord {
 
   /// Stores the state of a record, new or not.
   func write(type: Int64, id: String, on connection: Connection) throws {
-    let statement = try connection.statement(
-      """
-      INSERT INTO sync_record(type, id, writer, modified, flags, life, alive, cells) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-      ON CONFLICT(type, id) DO UPDATE SET writer = excluded.writer, modified = excluded.modified, flags = excluded.flags, life = excluded.life,
-        alive = excluded.alive, cells = excluded.cells
-      """)
+    let statement = try connection.statement(Self.upsertSQL)
     try bind(statement, type: type, id: id)
     try statement.run()
+  }
+
+  private static let upsertSQL = upsertSQL(rows: 1)
+
+  /// Stores the states of so many records, new or not.
+  static func upsertSQL(rows: Int) -> String {
+    """
+    INSERT INTO sync_record(type, id, writer, modified, flags, life, alive, cells)
+    VALUES \(Statement.marks(columns: NewRecords.columns, rows: rows))
+    ON CONFLICT(type, id) DO UPDATE SET writer = excluded.writer, modified = excluded.modified, flags = excluded.flags,
+      life = excluded.life, alive = excluded.alive, cells = excluded.cells
+    """
   }
 
   /// What `writeIfNew` needs.
@@ -66,15 +73,16 @@ struct StoredRecord {
     return connection.changes == 1
   }
 
-  private func bind(_ statement: Statement, type: Int64, id: String) throws {
-    try statement.bind(1, type)
-    try statement.bind(2, id)
-    try statement.bind(3, writer)
-    try statement.bind(4, modified)
-    try statement.bind(5, flags)
-    try statement.bind(6, Int64(clamping: life))
-    try statement.bind(7, isAlive ? 1 : 0)
-    if let cells { try statement.bind(8, cells) } else { try statement.bindNull(8) }
+  /// - Parameter column: how many values of others come before.
+  func bind(_ statement: Statement, type: Int64, id: String, after column: Int32 = 0) throws {
+    try statement.bind(column + 1, type)
+    try statement.bind(column + 2, id)
+    try statement.bind(column + 3, writer)
+    try statement.bind(column + 4, modified)
+    try statement.bind(column + 5, flags)
+    try statement.bind(column + 6, Int64(clamping: life))
+    try statement.bind(column + 7, isAlive ? 1 : 0)
+    if let cells { try statement.bind(column + 8, cells) } else { try statement.bindNull(column + 8) }
   }
 }
 

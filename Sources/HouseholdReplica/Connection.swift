@@ -9,7 +9,9 @@ internal import HouseholdRecords
   enum Mode { case readWrite, readWriteCreate, readOnly }
 
   private let handle: OpaquePointer
-  private var statements: [String: Statement] = [:]
+  private var statements: [StatementText: Statement] = [:]
+  /// How many prepared statements are kept: edits of one type can name its fields in more ways than memory would hold.
+  private static let mostStatements = 500
   private var isInTransaction = false
   /// How often something was committed on this connection.
   private(set) var commits = 0
@@ -92,18 +94,25 @@ internal import HouseholdRecords
 
   /// The prepared statement for this text, made at its first use and kept.
   func statement(_ sql: String) throws -> Statement {
-    if let known = statements[sql] {
+    let text = StatementText(sql)
+    if let known = statements[text] {
       known.reset()
       return known
     }
+    let statement = try prepare(sql)
+    if statements.count >= Self.mostStatements { statements = [:] }
+    statements[text] = statement
+    return statement
+  }
+
+  /// A statement that is not kept: for a piece of work that comes seldom.
+  func prepare(_ sql: String) throws -> Statement {
     var prepared: OpaquePointer?
     let code = unsafe sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
     guard code == SQLITE_OK, let prepared = unsafe prepared else {
       throw unsafe Self.error(code, on: handle, doing: sql)
     }
-    let statement = unsafe Statement(prepared, connection: handle, sql: sql)
-    statements[sql] = statement
-    return statement
+    return unsafe Statement(prepared, connection: handle, sql: sql)
   }
 
   /// Forgets prepared statements: needed before tables are changed under a reader that is still open.
@@ -238,7 +247,10 @@ internal import HouseholdRecords
   func releaseMemoryAfterLargeWork() {
     var (used, most): (Int32, Int32) = (0, 0)
     unsafe sqlite3_db_status(handle, SQLITE_DBSTATUS_CACHE_USED, &used, &most, 0)
-    if used >= Self.largeCacheBytes { releaseMemory() }
+    guard used >= Self.largeCacheBytes else { return }
+    // Those for many rows at once are large, and seldom needed.
+    forgetStatements()
+    releaseMemory()
   }
 
   /// So much of the file is in the cache only after large work; all of it may be 8 MB.
@@ -285,4 +297,16 @@ internal import HouseholdRecords
     default: return ReplicaError(.other, "SQLite refused: \(said)", cause: cause)
     }
   }
+}
+
+/// The words of a statement, found again by their number: to hash all of them took a tenth of the time of receiving edits,
+/// and few statements are of one length.
+private struct StatementText: Hashable {
+  let sql: String
+
+  init(_ sql: String) { self.sql = sql }
+
+  static func == (a: Self, b: Self) -> Bool { a.sql == b.sql }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(sql.utf8.count) }
 }

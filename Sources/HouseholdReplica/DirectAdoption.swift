@@ -65,7 +65,7 @@ extension Replica {
     if directAdoption == nil {
       guard try isReadyForDirectAdoption(), try snapshotProgress() == nil else { return false }
       let view = try Replica(path: path, cryptography: cryptography, signer: signer)
-      (view.lastNow, view.random) = (lastNow, random)
+      (view.lastNow, view.random, view.takesShortWay) = (lastNow, random, takesShortWay)
       directAdoption = try DirectAdoption(id, view: view, now: lastNow)
     }
     guard let direct = directAdoption, direct.id == id, direct.takes(page), !direct.isLate(at: lastNow) else {

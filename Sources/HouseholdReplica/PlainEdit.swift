@@ -24,6 +24,8 @@ struct PlainEdit {
     let columns: [Column]
     /// The columns of the operation's fields, in their order.
     let named: [Column]
+    private let selectSQL: String
+    private let updateSQL: String
 
     /// Nil if the table does not know a field, or its rows are another record's.
     init?(_ fields: [String], table: TypeTable?) {
@@ -41,6 +43,29 @@ struct PlainEdit {
       self.cells = cells.sorted { $0.name < $1.name }
       self.columns = columns
       named = fields.indices.compactMap { value in columns.first { $0.value == value } }
+      let names = columns.map { SchemaTables.quoted(table.fieldNames[$0.index]) }
+      let rows = SchemaTables.quoted(table.type.name)
+      selectSQL = "SELECT \(names.joined(separator: ", ")) FROM \(rows) WHERE id = ?"
+      updateSQL = "UPDATE \(rows) SET \(names.map { "\($0) = ?" }.joined(separator: ", ")) WHERE id = ?"
+    }
+
+    /// The row as the table has it, with null in all columns but those of the plan; nil if there is none.
+    func shown(_ id: String, on connection: Connection) throws -> [FieldValue]? {
+      let statement = try connection.statement(selectSQL)
+      try statement.bind(1, id)
+      defer { statement.reset() }
+      guard try statement.step() else { return nil }
+      var row = [FieldValue](repeating: .null, count: table.fieldNames.count)
+      for (place, column) in columns.enumerated() { row[column.index] = statement.value(Int32(place)) }
+      return row
+    }
+
+    /// Writes the columns of the plan into a row that is there.
+    func write(_ id: String, _ row: [FieldValue], on connection: Connection) throws {
+      let statement = try connection.statement(updateSQL)
+      for (place, column) in columns.enumerated() { try statement.bind(Int32(place + 1), row[column.index]) }
+      try statement.bind(Int32(columns.count + 1), id)
+      try statement.run()
     }
 
     /// The row with the values of an operation; nil if one does not fit its column.
@@ -177,19 +202,26 @@ struct PlainEdit {
 
 extension Replica {
   /// Applies an update the short way; false if it has to go the long one.
-  func applyPlain(_ operation: Operation, _ plan: PlainEdit.Plan, header: ChangesetHeader) throws -> Bool {
+  ///
+  /// - Parameter kept: gets what the edit leaves beside the row.
+  func applyPlain(
+    _ operation: Operation, _ plan: PlainEdit.Plan, header: ChangesetHeader, kept: inout KeptEdits
+  ) throws -> Bool {
     let table = plan.table
     let place = RecordPlace(type: table.number, id: operation.id)
+    // Where some record shows in place of another, the rest of the row counts too.
+    let needsAll = !duplicates.shownAs.isEmpty
     guard takesShortWay, !operation.isWeak, !duplicates.isMember(place),
       let stored = try StoredRecord.read(type: table.number, id: operation.id, on: connection),
       stored.life == operation.life,
       let plain = try PlainEdit(of: stored, plan, names: self),
       let next = try plain.stored(by: header, replica: self),
-      let before = try table.row(operation.id, on: connection),
-      let row = plan.row(before, with: operation.values), !duplicates.concerns(place, row: row)
+      let before = try needsAll
+        ? table.row(operation.id, on: connection) : plan.shown(operation.id, on: connection),
+      let row = plan.row(before, with: operation.values), !needsAll || !duplicates.concerns(place, row: row)
     else { return false }
-    try keep(next, of: place, plain, before: before, values: operation.values, header: header)
-    if row != before { try table.write(operation.id, row, on: connection) }
+    try keep(next, of: place, plain, before: before, values: operation.values, header: header, kept: &kept)
+    if row != before { try plan.write(operation.id, row, on: connection) }
     return true
   }
 
@@ -200,26 +232,30 @@ extension Replica {
     let place = RecordPlace(type: edit.table.number, id: edit.id)
     guard takesShortWay, edit.kind == .update, !edit.isWeak, sealed[place] == nil, !duplicates.isMember(place),
       let before = edit.rowBefore,
-      let stored = try StoredRecord.read(type: place.type, id: place.id, on: connection), stored.life == edit.life,
+      let stored = edit.stored, stored.life == edit.life,
       let row = plan.row(before, with: edit.values), !duplicates.concerns(place, row: row),
       // Otherwise it is to be shown anew, or waits for a later edit.
-      try edit.table.row(place.id, on: connection) == row
+      edit.rowNow == row
     else { return nil }
     return try PlainEdit(of: stored, plan, names: self)
   }
 
   /// Seals an own edit the short way; false if it has to go the long one.
-  func seal(_ plain: PlainEdit, _ edit: EditReader.Edit, header: ChangesetHeader) throws -> Bool {
+  ///
+  /// - Parameter kept: gets what the edit leaves beside the row.
+  func seal(
+    _ plain: PlainEdit, _ edit: EditReader.Edit, header: ChangesetHeader, kept: inout KeptEdits
+  ) throws -> Bool {
     guard let before = edit.rowBefore, let next = try plain.stored(by: header, replica: self) else { return false }
     try keep(
       next, of: RecordPlace(type: edit.table.number, id: edit.id), plain, before: before, values: edit.values,
-      header: header)
+      header: header, kept: &kept)
     return true
   }
 
   private func keep(
     _ stored: StoredRecord, of place: RecordPlace, _ plain: PlainEdit, before: [FieldValue], values: [FieldValue],
-    header: ChangesetHeader
+    header: ChangesetHeader, kept: inout KeptEdits
   ) throws {
     let plan = plain.plan
     for column in plan.named {
@@ -227,18 +263,20 @@ extension Replica {
       let (earlier, value) = (before[column.index], values[index])
       // Of a group only what differs is a change, though all of it was written.
       if earlier == value && plan.named.count > 1 && column.isOfGroup { continue }
-      try note(plan.table.fieldNames[column.index], earlier, value, type: place.type, id: place.id, header: header)
+      kept.add(change(of: plan.table.fieldNames[column.index], earlier, value, at: place, header: header))
     }
-    for earlier in plain.overwritten {
+    for earlier in plain.overwritten where hasOthers {
       let values = earlier.cell.fields.map { before[$0] }
       let lost = Write(
         name: earlier.header.name, stamp: earlier.header.stamp, life: earlier.life,
         isWeak: earlier.isWeak ?? values.allSatisfy(\.isNull), value: .fields(values),
         isByOwner: plan.table.prefersOwners && isByOwner(earlier.header))
-      try keepDisplaced(
-        lost, cell: earlier.cell.name, of: place, writer: earlier.header.position, displacer: header.position)
+      kept.add(
+        KeptEdits.Displaced(
+          content: DisplacedContent.encode(lost), cell: earlier.cell.name, place: place,
+          writer: earlier.header.position, life: lost.life, displacer: header.position))
     }
     duplicates.note(place, isNew: true)
-    try stored.write(type: place.type, id: place.id, on: connection)
+    try kept.add(stored, of: place, on: connection)
   }
 }

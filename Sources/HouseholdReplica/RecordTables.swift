@@ -64,13 +64,23 @@ final class TypeTable {
     let table = SchemaTables.quoted(type.name)
     let columns = fieldNames.map(SchemaTables.quoted)
     selectSQL = "SELECT \((["id"] + columns).joined(separator: ", ")) FROM \(table) WHERE id = ?"
-    let marks = Array(repeating: "?", count: columns.count + 1).joined(separator: ", ")
+    upsertSQL = Self.upsertSQL(table, columns, rows: 1)
+    deleteSQL = "DELETE FROM \(table) WHERE id = ?"
+  }
+
+  /// As `upsertSQL`, for so many rows at once.
+  func upsertSQL(rows: Int) -> String {
+    Self.upsertSQL(SchemaTables.quoted(type.name), fieldNames.map(SchemaTables.quoted), rows: rows)
+  }
+
+  private static func upsertSQL(_ table: String, _ columns: [String], rows: Int) -> String {
+    let names = (["id"] + columns).joined(separator: ", ")
     let sets = columns.map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
     let conflict = columns.isEmpty ? "DO NOTHING" : "DO UPDATE SET \(sets)"
-    upsertSQL = """
-      INSERT INTO \(table)(\((["id"] + columns).joined(separator: ", "))) VALUES (\(marks)) ON CONFLICT(id) \(conflict)
+    return """
+      INSERT INTO \(table)(\(names)) VALUES \(Statement.marks(columns: columns.count + 1, rows: rows))
+      ON CONFLICT(id) \(conflict)
       """
-    deleteSQL = "DELETE FROM \(table) WHERE id = ?"
   }
 
   /// Where the field stands in a row; nil if the schema here does not know it.
@@ -80,8 +90,11 @@ final class TypeTable {
   func cell(_ name: String) -> Cell? { cellIndices[name].map { cells[$0] } }
 
   /// Whether the column can hold the value: what does not fit is kept, and not shown (R3: quarantined).
-  func fits(_ value: FieldValue, field index: Int) -> Bool {
-    switch (value, storages[index]) {
+  func fits(_ value: FieldValue, field index: Int) -> Bool { fits(value.kind, field: index) }
+
+  /// Whether the column can hold values of this kind.
+  func fits(_ kind: FieldValue.Kind, field index: Int) -> Bool {
+    switch (kind, storages[index]) {
     case (.null, _), (.integer, .integer), (.text, .text), (.real, .real), (.integer, .real), (.bytes, .blob): true
     default: false
     }

@@ -191,8 +191,9 @@ extension Replica {
 
   /// How far along this branch the path to the named changesets goes.
   ///
-  /// One whose hash was not known to the author any more is taken by its name. One that is not here yet may lie on any branch of its replica that is not as long, and on none that has another
-  /// changeset in its place.
+  /// One whose hash was not known to the author any more is taken by its name. One that is not here yet may lie on any
+  /// branch of its replica that is not as long, and so after what that branch leaves, and on none that has another changeset
+  /// in its place.
   private func reach(of entry: ReplicaTable.Entry, on named: Dependencies) throws -> UInt64 {
     var reach: UInt64 = 0
     for last in named.sorted {
@@ -200,8 +201,11 @@ extension Replica {
         reach = max(reach, last.sequence)
       } else if let name = try resolve(last) {
         reach = max(reach, lastOfBranch(entry, onPathTo: name))
-      } else if replicas[last.replica]?.root == entry.root, !entry.holds(last.sequence) {
-        reach = max(reach, last.sequence)
+      } else if replicas[last.replica]?.root == entry.root {
+        for branch in replicas.tree(of: entry.root) where last.sequence > max(branch.fork, branch.received) {
+          let place = ChangesetName(replica: branch.id, sequence: last.sequence)
+          reach = max(reach, lastOfBranch(entry, onPathTo: place))
+        }
       }
     }
     return reach

@@ -94,9 +94,11 @@ extension Replica {
 
   /// Puts the contents of one page in place; pages come in order.
   func adopt(page bytes: [UInt8], into pages: inout AdoptedPages) throws {
-    let content: SnapshotContent
+    let unpacked: [UInt8]
+    let content: SnapshotEncoding.Opened
     do {
-      content = try SnapshotEncoding.decode(Compression.unpack(bytes, limit: SnapshotEncoding.pageLimit))
+      unpacked = try Compression.unpack(bytes, limit: SnapshotEncoding.pageLimit)
+      content = try SnapshotEncoding.open(unpacked)
     } catch {
       throw Violation(error, in: "a snapshot page")
     }
@@ -105,7 +107,7 @@ extension Replica {
     case .header(let header):
       grafts = [:]
       try adopt(header)
-    case .rows(let page): try adopt(page)
+    case .rows(let reader): try adopt(reader, of: unpacked)
     }
   }
 
@@ -185,102 +187,13 @@ extension Replica {
     }
     held = try readHeld()
   }
-
-  private func adopt(_ page: SnapshotRows) throws {
-    let known = try page.headers.map(know)
-    let names = PageHeaders(known) { name in
-      throw Violation(.badSnapshot, "The changeset \(name) is not on the page.")
-    }
-    let numbers = try page.shapes.map { try registry.number(of: $0.type, on: connection) }
-    let tables = numbers.map { registry[$0] }
-    let widths = try zip(page.shapes, tables).map { try Self.widening($0, to: $1) }
-    let added = zip(page.shapes, tables).map(Self.addedCells)
-    let insertion = try StoredRecord.insertion(on: connection)
-    let writings = try tables.map { try $0.map { try connection.statement($0.upsertSQL) } }
-    for row in page.rows {
-      let number = numbers[row.shape]
-      let table = tables[row.shape]
-      let hasRow = row.flags & SnapshotRow.Flag.row != 0
-      let widening = hasRow ? widths[row.shape] : nil
-      let values = widening.map { $0.map { index in index.map { row.row[$0] } ?? .null } } ?? row.row
-      if let table { try check(values, fits: table) }
-      var stored = StoredRecord(
-        writer: known[row.writer].position, modified: known[row.modified].position, flags: Self.storedFlags(row.flags),
-        life: row.life, isAlive: row.flags & SnapshotRow.Flag.alive != 0,
-        cells: try row.cells.map { try CellVersions.renumber($0, from: names, to: self) })
-      let shown = hasRow ? values : nil
-      var hasParked = false
-      if stored.isAlive, !added[row.shape].isEmpty {
-        let named = try CellVersions.naming(added[row.shape], in: stored.cells)
-        (stored.cells, hasParked) = (named.cells, named.hasParked)
-      }
-      if hasParked || !grafts.isEmpty && stored.cells != nil {
-        // The server shows less than this device can, or has put the writes into the order of its names, and on a tie
-        // they decide what shows.
-        try mergeRenamed(stored, shown: shown, of: RecordPlace(type: number, id: row.id), table: table)
-      } else if try stored.writeIfNew(type: number, id: row.id, using: insertion, on: connection) {
-        if let shown, let table, let writing = writings[row.shape] { try table.write(row.id, shown, using: writing) }
-        if stored.flags & StoredRecord.conflictFlag != 0 {
-          let state = try CellVersions.decode(stored, row: shown, table: table, names: self)
-          try listConflicts(of: state, type: number, id: row.id, table: table)
-        }
-        if let table { try adoptSets(stored, of: RecordPlace(type: number, id: row.id), table: table, row: shown) }
-      } else {
-        try merge(stored, shown: shown, id: row.id, type: number, table: table)
-      }
-    }
-    try adoptDisplaced(page, known: known, numbers: numbers)
-  }
-
-  /// Where the fields of a table are on a page that was made before the schema grew; nil if they are the same.
-  private static func widening(_ shape: Shape, to table: TypeTable?) throws -> [Int?]? {
-    let fields = table?.fieldNames ?? []
-    if shape.fields == fields { return nil }
-    guard shape.fields.allSatisfy(fields.contains) else {
-      throw Violation(
-        .badSnapshot, "The snapshot knows other fields of \(shape.type) than this device; update household here.")
-    }
-    return fields.map { shape.fields.firstIndex(of: $0) }
-  }
-
-  /// The cells that a page does not know which was made before the schema grew: whoever wrote its records did not write
-  /// them, but for those that are named there.
-  private static func addedCells(_ shape: Shape, _ table: TypeTable?) -> [String] {
-    guard let table, shape.fields != table.fieldNames else { return [] }
-    return table.cells.map(\.name).filter { !shape.fields.contains($0) }.sorted()
-  }
-
-  private func check(_ row: [FieldValue], fits table: TypeTable) throws {
-    for index in row.indices where !table.fits(row[index], field: index) {
-      throw Violation(.badSnapshot, "The snapshot shows a value of the wrong kind in \(table.type.name).")
-    }
-  }
-
-  private static func storedFlags(_ flags: UInt8) -> Int64 {
-    (flags & SnapshotRow.Flag.weak != 0 ? StoredRecord.weakFlag : 0)
-      | (flags & SnapshotRow.Flag.quarantined != 0 ? StoredRecord.quarantinedFlag : 0)
-      | (flags & SnapshotRow.Flag.conflict != 0 ? StoredRecord.conflictFlag : 0)
-      | (flags & SnapshotRow.Flag.sets != 0 ? StoredRecord.setsFlag : 0)
-  }
-
-  /// Merges a snapshot's record with what is here: the order in which writes come does not matter.
-  private func merge(
-    _ theirs: StoredRecord, shown: [FieldValue]?, id: String, type: Int64, table: TypeTable?
-  ) throws {
-    guard let ours = try StoredRecord.read(type: type, id: id, on: connection) else { return }
-    let row = ours.isAlive ? try table?.row(id, on: connection) : nil
-    var state = try CellVersions.decode(ours, row: row, table: table, names: self)
-    let place = RecordPlace(type: type, id: id)
-    try merge(CellVersions.decode(theirs, row: shown, table: table, names: self), into: &state, of: place)
-    try store(state, of: place, table: table, shownBefore: row, earlierFlags: ours.flags)
-  }
 }
 
 /// What has been put in place of a snapshot: its first page comes once, before all others.
 struct AdoptedPages {
   private var hasHeader = false
 
-  mutating func check(_ content: SnapshotContent) throws {
+  mutating func check(_ content: SnapshotEncoding.Opened) throws {
     switch content {
     case .header:
       guard !hasHeader else { throw Violation(.badSnapshot, "A snapshot has two first pages.") }

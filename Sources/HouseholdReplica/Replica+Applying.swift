@@ -12,13 +12,15 @@ extension Replica {
     let plans = zip(changeset.shapes, numbers).map { PlainEdit.Plan($0.fields, table: registry[$1]) }
     let insertion = try StoredRecord.insertion(on: connection)
     changesInChangeset = 0
+    var kept = KeptEdits()
     for operation in changeset.operations {
       let shape = changeset.shapes[operation.shape]
       if operation.kind == .update, let plan = plans[operation.shape],
-        try applyPlain(operation, plan, header: header)
+        try applyPlain(operation, plan, header: header, kept: &kept)
       {
         continue
       }
+      try kept.write(on: connection)
       let number = numbers[operation.shape]
       if operation.kind == .insert, let table = wholeRows[operation.shape],
         try applyNew(operation, table: table, header: header, insertion: insertion)
@@ -27,6 +29,7 @@ extension Replica {
       }
       try merge(operation, fields: shape.fields, of: number, header: header)
     }
+    try kept.write(on: connection)
   }
 
   /// The short way for a record of which nothing was ever heard; false if there is something.

@@ -205,6 +205,13 @@ extension Replica {
     return false
   }
 
+  /// The same of a replica that has no branches here and does not count to its end: the author may have seen another one,
+  /// and may call this one otherwise. What is beyond the end here is taken to follow it.
+  func covers(_ later: ChangesetHeader, _ earlier: ChangesetName, ofBounded entry: ReplicaTable.Entry) throws -> Bool {
+    let named = later.dependencies.sequence(of: entry.id)
+    return try named > entry.received || coversInTree(later, earlier)
+  }
+
   package func locate(_ holdings: [Dependency]) throws -> LocatedHoldings {
     var located = LocatedHoldings()
     for theirs in holdings {

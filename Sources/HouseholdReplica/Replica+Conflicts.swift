@@ -87,11 +87,18 @@ extension Replica {
   func note(
     _ field: String?, _ before: FieldValue, _ after: FieldValue, type: Int64, id: String, header: ChangesetHeader
   ) throws {
+    try KeptEdits.write(
+      change(of: field, before, after, at: RecordPlace(type: type, id: id), header: header), on: connection)
+  }
+
+  /// A change with its name: the next one of its changeset.
+  func change(
+    of field: String?, _ before: FieldValue, _ after: FieldValue, at place: RecordPlace, header: ChangesetHeader
+  ) -> KeptEdits.Change {
     changesInChangeset += 1
     let replica = hexadecimal(header.name.replica.bytes.prefix(4))
-    try connection.run(
-      "INSERT INTO sync_change(change, type, id, field, before, after, position) VALUES (?, ?, ?, ?, ?, ?, ?)",
-      .text("\(replica)-\(header.name.sequence)-\(changesInChangeset)"), .integer(type), .text(id),
-      field.map(FieldValue.text) ?? .null, before, after, .integer(header.position))
+    return KeptEdits.Change(
+      name: "\(replica)-\(header.name.sequence)-\(changesInChangeset)", place: place, field: field, before: before,
+      after: after, position: header.position)
   }
 }

@@ -101,6 +101,7 @@ extension Replica {
     // What these records were counts for nobody but this device from now on.
     try connection.run("DELETE FROM sync_displaced")
     replicas = try ReplicaTable(connection)
+    held = try readHeld()
     digestCache = nil
   }
 }

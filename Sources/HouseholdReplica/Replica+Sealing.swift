@@ -81,9 +81,7 @@ extension Replica {
         if let state = sealed[place] {
           known = EditReader.Known(state)
         } else {
-          let stored = try StoredRecord.read(type: place.type, id: place.id, on: connection)
-          known = EditReader.Known(
-            life: stored?.life ?? 0, isAlive: stored?.isAlive ?? false, isKnown: stored != nil)
+          known = EditReader.Known(try StoredRecord.read(type: place.type, id: place.id, on: connection))
         }
         if known.isAlive && duplicates.isHidden(place) { known.isAlive = duplicates.standing.contains(place) }
         return known
@@ -178,10 +176,41 @@ extension Replica {
     let header = try appendOwn(edits, editedAt: editedAt, continues: continues, overwritten: overwritten, now: now)
     let insertion = try StoredRecord.insertion(on: connection)
     changesInChangeset = 0
+    // Indices of fresh records that are not stored yet.
+    var fresh: [Int] = []
+    var kept = KeptEdits()
     for (index, edit) in edits.enumerated() {
-      if let plain = plains[index], try seal(plain, edit, header: header) { continue }
-      try record(edit, header: header, insertion: insertion, into: &sealed)
+      if let plain = plains[index], try seal(plain, edit, header: header, kept: &kept) { continue }
+      try kept.write(on: connection)
+      let isFresh = isFresh(edit)
+      if isFresh { fresh.append(index) }
+      if isFresh && fresh.count < NewRecords.count { continue }
+      try record(fresh: &fresh, of: edits, header: header, insertion: insertion, into: &sealed)
+      if !isFresh { try record(edit, header: header, insertion: insertion, into: &sealed) }
     }
+    try kept.write(on: connection)
+    try record(fresh: &fresh, of: edits, header: header, insertion: insertion, into: &sealed)
+  }
+
+  /// Stores fresh records, at once if there are enough; none are left.
+  private func record(
+    fresh: inout [Int], of edits: [EditReader.Edit], header: ChangesetHeader, insertion: Statement,
+    into sealed: inout SealedRecords
+  ) throws {
+    if takesShortWay, try NewRecords.seal(fresh, of: edits, header: header, on: connection) {
+      for index in fresh {
+        duplicates.note(RecordPlace(type: edits[index].table.number, id: edits[index].id), isNew: true)
+      }
+    } else {
+      for index in fresh { try record(edits[index], header: header, insertion: insertion, into: &sealed) }
+    }
+    fresh = []
+  }
+
+  /// Whether nothing was ever heard of the record, and its row needs no more than to stand as it is.
+  private func isFresh(_ edit: EditReader.Edit) -> Bool {
+    edit.isNew && edit.kind == .insert && edit.table.owner == nil
+      && !duplicates.concerns(RecordPlace(type: edit.table.number, id: edit.id), row: edit.values)
   }
 
   /// The state of the record before the edit; nil if nothing was ever heard of it.
@@ -296,7 +325,7 @@ extension Replica {
     _ edit: EditReader.Edit, header: ChangesetHeader, insertion: Statement, into sealed: inout SealedRecords
   ) throws {
     let place = RecordPlace(type: edit.table.number, id: edit.id)
-    if edit.isNew && edit.kind == .insert && edit.table.owner == nil && !duplicates.concerns(place, row: edit.values) {
+    if isFresh(edit) {
       let stored = StoredRecord(
         writer: header.position, modified: header.position, flags: edit.isWeak ? StoredRecord.weakFlag : 0,
         life: edit.life, isAlive: true, cells: nil)

@@ -196,8 +196,8 @@ extension Replica {
   private func rowsPage(_ served: ServedSnapshot, afterType: String, id: String) throws -> SnapshotPage {
     let headers = pageHeaders()
     var page = SnapshotRows(headers: [], shapes: [], rows: [])
-    var size = 0
-    var last = (type: afterType, id: id)
+    var rows = SnapshotRowWriter(headers: headers)
+    var last = afterType
     for (name, number) in try registryNames(in: served.reader) where name >= afterType {
       let table = served.registry[number]
       let shape = page.shapes.count
@@ -208,27 +208,26 @@ extension Replica {
       try statement.bind(3, name == afterType ? 1 : 0)
       defer { statement.reset() }
       while try statement.step() {
-        if size >= Limits.batchTargetBytes || headers.byteCount >= Limits.pageHeaderBytes {
-          return finish(&page, headers, cursor: .record(type: last.type, id: last.id), isLast: false)
+        if rows.byteCount >= Limits.batchTargetBytes || headers.byteCount >= Limits.pageHeaderBytes {
+          return finish(&page, rows, cursor: .record(type: last, id: rows.lastID), isLast: false)
         }
-        let row = try snapshotRow(statement, table: table, shape: shape, headers: headers)
-        size += row.row.reduce(row.id.utf8.count + (row.cells?.count ?? 0) + 12) { $0 + $1.byteCount }
-        last = (name, row.id)
-        page.rows.append(row)
+        last = name
+        try rows.write(statement, table: table, shape: shape, replica: self)
       }
     }
     if try hasDisplaced(served.reader) {
-      return finish(&page, headers, cursor: .displaced(nil), isLast: false)
+      return finish(&page, rows, cursor: .displaced(nil), isLast: false)
     }
-    return finish(&page, headers, cursor: .record(type: last.type, id: last.id), isLast: true)
+    let lastID = rows.count == 0 ? id : rows.lastID
+    return finish(&page, rows, cursor: .record(type: last, id: lastID), isLast: true)
   }
 
   func finish(
-    _ page: inout SnapshotRows, _ headers: PageHeaders, cursor: SnapshotCursor, isLast: Bool
+    _ page: inout SnapshotRows, _ rows: SnapshotRowWriter, cursor: SnapshotCursor, isLast: Bool
   ) -> SnapshotPage {
-    page.headers = headers.list
-    return SnapshotPage(
-      cursor: cursor.bytes, isLast: isLast, content: Compression.pack(SnapshotEncoding.encode(.rows(page))))
+    page.headers = rows.headers.list
+    let bytes = SnapshotEncoding.encode(page, rows: rows.bytes, count: rows.count)
+    return SnapshotPage(cursor: cursor.bytes, isLast: isLast, content: Compression.pack(bytes))
   }
 
   func registryNames(in reader: Connection) throws -> [(name: String, number: Int64)] {
@@ -248,34 +247,5 @@ extension Replica {
       FROM sync_record r \(join)
       WHERE r.type = ?1 AND (r.id > ?2 OR ?3 = 0 AND r.id >= ?2) ORDER BY r.id
       """
-  }
-
-  private func snapshotRow(
-    _ statement: Statement, table: TypeTable?, shape: Int, headers: PageHeaders
-  ) throws -> SnapshotRow {
-    let stored = StoredRecord(
-      writer: statement.integer(1), modified: statement.integer(2), flags: statement.integer(3),
-      life: UInt64(statement.integer(4)), isAlive: statement.integer(5) != 0,
-      cells: statement.isNull(6) ? nil : statement.bytes(6))
-    var flags: UInt8 = stored.isAlive ? SnapshotRow.Flag.alive : 0
-    if stored.flags & StoredRecord.weakFlag != 0 { flags |= SnapshotRow.Flag.weak }
-    if stored.flags & StoredRecord.quarantinedFlag != 0 { flags |= SnapshotRow.Flag.quarantined }
-    if stored.flags & StoredRecord.conflictFlag != 0 { flags |= SnapshotRow.Flag.conflict }
-    if stored.flags & StoredRecord.setsFlag != 0 { flags |= SnapshotRow.Flag.sets }
-    var row: [FieldValue] = []
-    if stored.isAlive, stored.flags & StoredRecord.mergedFlag == 0, let table {
-      flags |= SnapshotRow.Flag.row
-      row.reserveCapacity(table.fieldNames.count)
-      for column in 0..<Int32(table.fieldNames.count) { row.append(statement.value(column + 7)) }
-    }
-    var cells: [UInt8]?
-    if let bytes = stored.cells {
-      flags |= SnapshotRow.Flag.cells
-      cells = try CellVersions.renumber(bytes, from: self, to: headers)
-    }
-    return SnapshotRow(
-      shape: shape, id: statement.text(0), flags: flags, life: stored.life,
-      writer: try headers.index(ofPosition: stored.writer, header),
-      modified: try headers.index(ofPosition: stored.modified, header), row: row, cells: cells)
   }
 }

@@ -31,7 +31,8 @@ package final class Replica {
   var servedSnapshots: [SnapshotID: ServedSnapshot] = [:]
   /// The clock as it was last told; only for sealing that a reader asks for.
   package var lastNow = Instant(milliseconds: 0)
-  /// Whether an edit of a record that nobody contests goes the short way (``PlainEdit``); tests compare it with the long.
+  /// Whether an edit of a record that nobody contests goes the short way (``PlainEdit``), and records with which nothing
+  /// is the matter are stored many at a time (``ManyRows``, ``NewRecords``); tests compare it with the long way.
   package var takesShortWay = true
   var digestCache: StoreDigest?
   /// The digest that is being computed in slices.
@@ -268,8 +269,12 @@ extension Replica: Coverage {
   package func covers(_ later: ChangesetName, _ earlier: ChangesetName) throws -> Bool {
     if later.replica == earlier.replica { return later.sequence > earlier.sequence }
     guard let header = try log.header(of: later, replicas: replicas) else { return false }
-    if let entry = replicas[earlier.replica], replicas.forked.contains(entry.root) {
-      return try isOnPath(earlier, to: later) || coversInTree(header, earlier)
+    if let entry = replicas[earlier.replica] {
+      if replicas.forked.contains(entry.root) {
+        return try isOnPath(earlier, to: later) || coversInTree(header, earlier)
+      }
+      // Nobody waits for what does not count, so the author may have seen a branch that is not here.
+      if admission.limits[entry.id] != nil { return try covers(header, earlier, ofBounded: entry) }
     }
     return header.dependencies.sequence(of: earlier.replica) >= earlier.sequence
   }

@@ -11,6 +11,26 @@ struct EditReader {
   let outbox: Outbox
   /// The last row of the outbox in the chunk that is sealed; what is known of later ones only tells what was before them.
   let lastNumber: Int64
+  /// The row that was read last: each edit asks for its own several times, and no row is written before all edits of a
+  /// chunk are sealed.
+  private let lastRow = LastRow()
+
+  private final class LastRow {
+    var place: RecordPlace?
+    var row: [FieldValue]?
+  }
+
+  init(connection: Connection, registry: TypeRegistry, outbox: Outbox, lastNumber: Int64) {
+    (self.connection, self.registry, self.outbox, self.lastNumber) = (connection, registry, outbox, lastNumber)
+  }
+
+  /// The row as the table has it.
+  private func tableRow(_ place: RecordPlace, _ table: TypeTable) throws -> [FieldValue]? {
+    if lastRow.place == place { return lastRow.row }
+    let row = try table.row(place.id, on: connection)
+    (lastRow.place, lastRow.row) = (place, row)
+    return row
+  }
 
   /// An operation that is ready to be sealed, by its field names.
   struct Edit {
@@ -27,6 +47,9 @@ struct EditReader {
     var rowBefore: [FieldValue]?
     /// Whether nothing was ever heard of the record before this edit.
     var isNew: Bool
+    /// What was stored of the record before the run, and the row as the table has it; nil if that was not looked at.
+    var stored: StoredRecord?
+    var rowNow: [FieldValue]?
   }
 
   /// The edits of one run. `before` must be sealed in a changeset ahead of `rest`: edits of records deleted there.
@@ -44,11 +67,19 @@ struct EditReader {
     var isAlive: Bool
     /// Whether anything was ever heard of it.
     var isKnown: Bool
+    /// What is stored of it; nil if that is not all that is known.
+    var stored: StoredRecord?
 
     init(life: UInt64, isAlive: Bool, isKnown: Bool) {
       self.life = life
       self.isAlive = isAlive
       self.isKnown = isKnown
+    }
+
+    /// What the file says.
+    init(_ stored: StoredRecord?) {
+      self.init(life: stored?.life ?? 0, isAlive: stored?.isAlive ?? false, isKnown: stored != nil)
+      self.stored = stored
     }
 
     /// What a state says that is not stored yet.
@@ -135,7 +166,8 @@ struct EditReader {
         fields == all ? row : fields.map { field in table.index(of: field).map { row[$0] } ?? .null }
       return Edit(
         kind: kind, table: table, id: place.id, isWeak: folded.isWeak, life: life, fields: fields, values: values,
-        rowBefore: rowBefore, isNew: !known.isKnown)
+        rowBefore: rowBefore, isNew: !known.isKnown, stored: known.stored,
+        rowNow: kind == .update ? lastRow.place == place ? lastRow.row : nil : nil)
     }
     if known.isAlive && folded.wasDeleted {
       let image = try folded.deletedImage.map { try CaptureTriggers.row(fromImage: $0, of: table.type, on: connection) }
@@ -209,7 +241,7 @@ struct EditReader {
 
   /// The row after all the edits of a chunk: it stands in the table, unless edits of the next chunk took it from there.
   private func rowNow(of place: RecordPlace, table: TypeTable, after number: Int64) throws -> [FieldValue]? {
-    if let row = try table.row(place.id, on: connection) { return row }
+    if let row = try tableRow(place, table) { return row }
     return try outbox.nextImage(of: place, after: number).map {
       try CaptureTriggers.row(fromImage: $0, of: table.type, on: connection)
     }

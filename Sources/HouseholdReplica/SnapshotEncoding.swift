@@ -116,16 +116,28 @@ enum SnapshotEncoding {
         writer.vector(confirmation.vector)
       }
     case .rows(let page):
-      writer.byte(1)
-      writer.list(page.headers) { writer, header in write(header, to: &writer) }
-      writer.list(page.shapes) { writer, shape in
-        writer.text(shape.type)
-        writer.list(shape.fields) { writer, field in writer.text(field) }
-      }
-      writer.varint(page.rows.count)
-      for row in page.rows { write(row, to: &writer) }
-      writer.list(page.displaced) { writer, bytes in writer.data(bytes) }
+      var rows = ByteWriter()
+      for row in page.rows { write(row, to: &rows) }
+      return encode(page, rows: rows, count: page.rows.count)
     }
+    return writer.bytes
+  }
+
+  /// A page of records that were encoded one by one as they were read.
+  ///
+  /// - Parameter page: all but its records.
+  static func encode(_ page: SnapshotRows, rows: ByteWriter, count: Int) -> [UInt8] {
+    var writer = ByteWriter(capacity: rows.count + 64 * page.headers.count + 4096)
+    writer.byte(version)
+    writer.byte(1)
+    writer.list(page.headers) { writer, header in write(header, to: &writer) }
+    writer.list(page.shapes) { writer, shape in
+      writer.text(shape.type)
+      writer.list(shape.fields) { writer, field in writer.text(field) }
+    }
+    writer.varint(count)
+    writer.raw(rows.bytes)
+    writer.list(page.displaced) { writer, bytes in writer.data(bytes) }
     return writer.bytes
   }
 
@@ -153,17 +165,36 @@ enum SnapshotEncoding {
   }
 
   static func decode(_ bytes: [UInt8]) throws(DecodingViolation) -> SnapshotContent {
+    switch try open(bytes) {
+    case .header(let header): return .header(header)
+    case .rows(var reader):
+      var page = reader.page
+      page.rows.reserveCapacity(min(reader.remaining, 16_384))
+      while reader.remaining > 0 { page.rows.append(try reader.row()) }
+      page.displaced = try reader.displaced()
+      return .rows(page)
+    }
+  }
+
+  /// A page whose records are still to be read.
+  enum Opened {
+    case header(SnapshotHeader)
+    case rows(SnapshotPageReader)
+  }
+
+  /// Reads all of a first page, and of a page of records what comes before them.
+  static func open(_ bytes: [UInt8]) throws(DecodingViolation) -> Opened {
     var reader = ByteReader(bytes)
     let version = try reader.byte()
     guard version == Self.version else { throw .unknownKind(version) }
-    let content: SnapshotContent
     switch try reader.byte() {
-    case 0: content = .header(try header(from: &reader))
-    case 1: content = .rows(try rows(from: &reader))
+    case 0:
+      let header = try header(from: &reader)
+      try reader.finish()
+      return .header(header)
+    case 1: return .rows(try SnapshotPageReader(reader))
     case let kind: throw .unknownKind(kind)
     }
-    try reader.finish()
-    return content
   }
 
   private static func header(from reader: inout ByteReader) throws(DecodingViolation) -> SnapshotHeader {
@@ -199,7 +230,7 @@ enum SnapshotEncoding {
     return byte == 1
   }
 
-  private static func changesetHeader(from reader: inout ByteReader) throws(DecodingViolation) -> ChangesetHeader {
+  static func changesetHeader(from reader: inout ByteReader) throws(DecodingViolation) -> ChangesetHeader {
     let name = ChangesetName(replica: try reader.identifier128(), sequence: try reader.sequence())
     let hash: ChangesetHash = try reader.identifier256()
     let stamp = Stamp(rawValue: try reader.varint())
@@ -210,48 +241,5 @@ enum SnapshotEncoding {
       position: 0, name: name, hash: hash, stamp: stamp, editedAt: editedAt, schemaVersion: schemaVersion,
       continues: continues, dependencies: Dependencies(try reader.dependencies()),
       membershipHeads: try reader.heads())
-  }
-
-  private static func rows(from reader: inout ByteReader) throws(DecodingViolation) -> SnapshotRows {
-    var page = SnapshotRows(headers: [], shapes: [], rows: [])
-    for _ in 0..<(try reader.count(limit: 1 << 20)) { page.headers.append(try changesetHeader(from: &reader)) }
-    for _ in 0..<(try reader.count(limit: Limits.typesPerSchema)) {
-      var shape = Shape(type: try reader.text(limit: Limits.nameBytes), fields: [])
-      for _ in 0..<(try reader.count(limit: Limits.fieldsPerType)) {
-        shape.fields.append(try reader.text(limit: Limits.nameBytes))
-      }
-      page.shapes.append(shape)
-    }
-    let count = try reader.count(limit: Limits.operationsPerChangeset)
-    page.rows.reserveCapacity(min(count, 16_384))
-    for _ in 0..<count { page.rows.append(try row(from: &reader, page: page)) }
-    for _ in 0..<(try reader.count(limit: 1 << 20)) {
-      page.displaced.append(try reader.data(limit: Limits.changesetBytes))
-    }
-    return page
-  }
-
-  private static func row(
-    from reader: inout ByteReader, page: borrowing SnapshotRows
-  ) throws(DecodingViolation) -> SnapshotRow {
-    let shape = try reader.varint()
-    guard shape < UInt64(page.shapes.count) else { throw .malformed("a row names a shape that is not there") }
-    let id = try reader.text(limit: Limits.idBytes)
-    let flags = try reader.byte()
-    let life = try reader.varint()
-    let writer = try reader.varint()
-    let modified = try reader.varint()
-    guard writer < UInt64(page.headers.count), modified < UInt64(page.headers.count) else {
-      throw .malformed("a row names a changeset that is not there")
-    }
-    var row = SnapshotRow(
-      shape: Int(shape), id: id, flags: flags, life: life, writer: Int(writer), modified: Int(modified), row: [],
-      cells: nil)
-    if flags & SnapshotRow.Flag.row != 0 {
-      row.row.reserveCapacity(page.shapes[Int(shape)].fields.count)
-      for _ in page.shapes[Int(shape)].fields { row.row.append(try reader.value()) }
-    }
-    if flags & SnapshotRow.Flag.cells != 0 { row.cells = try reader.data(limit: Limits.changesetBytes) }
-    return row
   }
 }

@@ -73,6 +73,32 @@ internal import HouseholdRecords
 
   func bindNull(_ index: Int32) throws { try check(unsafe sqlite3_bind_null(handle, index)) }
 
+  // MARK: Values that stay where they are
+
+  /// Binds a text that SQLite reads where it lies: it has to stay there until ``forgetValues()``.
+  @unsafe func bind(_ index: Int32, textInPlace text: UnsafeRawBufferPointer) throws {
+    let start = unsafe text.baseAddress?.assumingMemoryBound(to: CChar.self)
+    try check(unsafe sqlite3_bind_text(handle, index, start ?? emptyText, Int32(text.count), nil))
+  }
+
+  /// Binds bytes that SQLite reads where they lie: they have to stay there until ``forgetValues()``.
+  @unsafe func bind(_ index: Int32, bytesInPlace bytes: UnsafeRawBufferPointer) throws {
+    guard let start = bytes.baseAddress, unsafe !bytes.isEmpty else { return try bind(index, []) }
+    try check(unsafe sqlite3_bind_blob(handle, index, start, Int32(bytes.count), nil))
+  }
+
+  /// Lets go of all values that were bound.
+  func forgetValues() {
+    unsafe sqlite3_reset(handle)
+    unsafe sqlite3_clear_bindings(handle)
+  }
+
+  /// Places for the values of so many rows, as SQL.
+  static func marks(columns: Int, rows: Int) -> String {
+    let row = "(" + Array(repeating: "?", count: columns).joined(separator: ", ") + ")"
+    return Array(repeating: row, count: rows).joined(separator: ", ")
+  }
+
   private func check(_ code: Int32) throws {
     guard code == SQLITE_OK else { throw unsafe Connection.error(code, on: connection, doing: sql) }
   }
@@ -111,6 +137,44 @@ internal import HouseholdRecords
     guard let start = unsafe sqlite3_column_blob(handle, column) else { return [] }
     let count = Int(unsafe sqlite3_column_bytes(handle, column))
     return unsafe Array(UnsafeRawBufferPointer(start: start, count: count))
+  }
+
+  /// Writes the value as ``ByteWriter/value(_:)`` writes it, without making it first; returns about how many bytes it
+  /// takes, as ``FieldValue/byteCount`` counts.
+  func write(_ column: Int32, to writer: inout ByteWriter) -> Int {
+    let isText = unsafe sqlite3_column_type(handle, column) == SQLITE_TEXT
+    guard isText, let start = unsafe sqlite3_column_text(handle, column) else {
+      let value = value(column)
+      writer.value(value)
+      return value.byteCount
+    }
+    let count = Int(unsafe sqlite3_column_bytes(handle, column))
+    let utf8 = unsafe UnsafeBufferPointer(start: start, count: count)
+    writer.byte(FieldValue.Kind.text.rawValue)
+    return unsafe Self.write(utf8, to: &writer) + 4
+  }
+
+  /// Writes the text as ``ByteWriter/text(_:)`` writes it; returns how many bytes it has.
+  func writeText(_ column: Int32, to writer: inout ByteWriter) -> Int {
+    guard let start = unsafe sqlite3_column_text(handle, column) else {
+      writer.text("")
+      return 0
+    }
+    let count = Int(unsafe sqlite3_column_bytes(handle, column))
+    return unsafe Self.write(UnsafeBufferPointer(start: start, count: count), to: &writer)
+  }
+
+  private static func write(_ utf8: UnsafeBufferPointer<UInt8>, to writer: inout ByteWriter) -> Int {
+    do {
+      _ = try unsafe UTF8Span(validating: utf8.span)
+    } catch {
+      // Bytes that are not UTF-8 go out as U+FFFD, as they come with `text`.
+      let text = unsafe String(decoding: utf8, as: UTF8.self)
+      writer.text(text)
+      return text.utf8.count
+    }
+    unsafe writer.data(copying: UnsafeRawBufferPointer(utf8))
+    return utf8.count
   }
 
   func value(_ column: Int32) -> FieldValue {

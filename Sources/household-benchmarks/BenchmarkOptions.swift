@@ -20,6 +20,10 @@ struct BenchmarkOptions {
   var floor: String?
   /// Where the plot of `growth` goes; nil for nowhere.
   var plot: String?
+  /// Where the profiles of `instructions` are kept; nil for nowhere.
+  var profiles: String?
+  /// A hot path to do once, and the folder of its household: what `instructions` runs under valgrind.
+  var hotPath: (path: HotPath, folder: String)?
   /// What to measure; empty for everything.
   var names: [String] = []
 
@@ -27,6 +31,7 @@ struct BenchmarkOptions {
     usage: household-benchmarks [OPTIONS] [ROW...]
 
     Rows: \(Benchmark.allCases.map(\.rawValue).joined(separator: ", ")).
+    What instructions counts, one by one: \(HotPath.allCases.map(\.rawValue).joined(separator: ", ")).
     Default: all but \(Benchmark.allCases.filter(\.isOnRequest).map(\.rawValue).joined(separator: ", ")).
 
       --rows N            how many transactions (100000)
@@ -37,6 +42,7 @@ struct BenchmarkOptions {
       --household PATH    the program to measure; default: the one beside this
       --floor PROGRAM     measure beside this program too, which prints the times of the machine's floor
       --plot FILE.svg     where growth draws its curves
+      --profiles FOLDER   where instructions keeps what valgrind has counted, for callgrind_annotate
       --json              print JSON
     """
 
@@ -60,16 +66,44 @@ struct BenchmarkOptions {
       case "--plot":
         guard let path = rest.popFirst() else { throw Self.usage("\(word) needs a file") }
         plot = path
+      case "--profiles":
+        guard let path = rest.popFirst() else { throw Self.usage("\(word) needs a folder") }
+        profiles = URL(filePath: path).path
+      case "--hot-path":
+        guard let path = rest.popFirst().flatMap(HotPath.init), let folder = rest.popFirst() else {
+          throw Self.usage("\(word) needs a hot path and a folder")
+        }
+        hotPath = (path, folder)
       case "--json": wantsJSON = true
       case "--help", "-h": wantsHelp = true
       default:
-        guard Benchmark(rawValue: word) != nil else { throw Self.usage("there is no row \(word)") }
+        guard Benchmark(rawValue: word) != nil || HotPath(rawValue: word) != nil else {
+          throw Self.usage("there is no row \(word)")
+        }
         names.append(word)
       }
     }
-    guard wantsHelp || FileManager.default.isExecutableFile(atPath: program) else {
+    guard wantsHelp || hotPath != nil || needsNoProgram || FileManager.default.isExecutableFile(atPath: program) else {
       throw Self.usage("\(program) is no program; build it with swift build -c release, or name it with --household")
     }
+  }
+
+  /// What `instructions` counts: what is named, or all.
+  var hotPaths: [HotPath] {
+    let named = HotPath.allCases.filter { names.contains($0.rawValue) }
+    return named.isEmpty ? HotPath.allCases : named
+  }
+
+  /// Whether only this program is measured.
+  private var needsNoProgram: Bool {
+    !names.isEmpty && names.allSatisfy { $0 == Benchmark.instructions.rawValue || HotPath(rawValue: $0) != nil }
+  }
+
+  /// Whether a row is to be measured.
+  func includes(_ benchmark: Benchmark) -> Bool {
+    if names.isEmpty { return !benchmark.isOnRequest }
+    return names.contains(benchmark.rawValue)
+      || benchmark == .instructions && names.contains { HotPath(rawValue: $0) != nil }
   }
 
   private static func number(after word: String, _ rest: inout ArraySlice<String>) throws -> Int {

@@ -13,6 +13,10 @@ enum BenchmarkProgram {
         print(BenchmarkOptions.help)
         return 0
       }
+      if let (path, folder) = options.hotPath {
+        try path.run(in: URL(filePath: folder), rows: TransactionData.rows(options.rows))
+        return 0
+      }
       let report = try run(options)
       print(options.wantsJSON ? try report.json() : report.table())
       return report.rows.contains { $0.holds == false } ? 1 : 0
@@ -34,8 +38,7 @@ enum BenchmarkProgram {
     let stage = try Stage(options)
     defer { stage.tearDown() }
     var report = BenchmarkReport(rows: [], machine: Machine.description, date: Machine.today, records: options.rows)
-    for benchmark in Benchmark.allCases
-    where options.names.isEmpty ? !benchmark.isOnRequest : options.names.contains(benchmark.rawValue) {
+    for benchmark in Benchmark.allCases where options.includes(benchmark) {
       try Interruption.check()
       complain("measuring \(benchmark.rawValue)")
       report.rows += try benchmark.measure(stage)
@@ -67,9 +70,10 @@ enum Benchmark: String, CaseIterable {
   case growth
   case devices
   case longRun = "long-run"
+  case instructions
 
   /// Whether it takes so long that it is measured only when it is named.
-  var isOnRequest: Bool { [.growth, .devices, .longRun].contains(self) }
+  var isOnRequest: Bool { [.growth, .devices, .longRun, .instructions].contains(self) }
 
   /// Measures it and returns its rows of the table.
   func measure(_ stage: Stage) throws -> [BenchmarkRow] {
@@ -89,6 +93,7 @@ enum Benchmark: String, CaseIterable {
     case .growth: try Growth.measure(stage)
     case .devices: try Devices.measure(stage)
     case .longRun: try LongRun.measure(stage)
+    case .instructions: try Instructions.measure(stage)
     }
   }
 }

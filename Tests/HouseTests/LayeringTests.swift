@@ -31,7 +31,8 @@ struct LayeringTests {
     "household": ["HouseholdCommands", "Glibc"],
     "notes": ["HouseholdKit", "Foundation"],
     "household-benchmarks": [
-      "HouseholdKit", "HouseholdNode", "CEpoll", "CSQLite", "Foundation", "Glibc", "Synchronization",
+      "HouseholdKit", "HouseholdNode", "HouseholdReplica", "HouseholdSync", "HouseholdTrust", "HouseholdBudget",
+      "HouseholdRecords", "CEpoll", "CSQLite", "Foundation", "Glibc", "Synchronization",
     ],
     "HouseholdSimulation": [
       "HouseholdReplica", "HouseholdSync", "HouseholdTrust", "HouseholdBudget", "HouseholdRecords", "CSQLite",

@@ -179,6 +179,40 @@ struct CaptureTests {
         == b.replica.state(of: RecordKey(type: "sample", id: "s1")))
   }
 
+  @Test(arguments: [
+    "plain", "", "\"quoted\"", "back\\slash", "line\nbreak", "tab\tand bell\u{7}", "é", "e\u{301}", "🙂", "[1,null]",
+    "null", "a,b", "\u{7F}", "\u{2028}",
+  ])
+  func `a text is the same in the history after it was written over`(text: String) throws {
+    let home = try TestHousehold("alex")
+    let a = home["alex"]
+    try a.put("letter", "one", [("a", .text(text)), ("b", .text("kept"))])
+    try a.seal()
+    try a.put("letter", "one", [("a", .text("new"))])
+    try a.seal()
+
+    var before: [FieldValue] = []
+    try a.access.history(RecordKey(type: "letter", id: "one")) { if $0.field == "a" { before.append($0.from) } }
+    #expect(before == [.text(text)])
+  }
+
+  @Test(arguments: [0, 1, -1, 999_999_999_999_999_999, 1_000_000_000_000_000_000, .max, .min] as [Int64])
+  func `a number is the same in the history after it was written over`(number: Int64) throws {
+    let home = try TestHousehold("alex")
+    let a = home["alex"]
+    let values: [(String, FieldValue)] = [
+      ("integer", .integer(number)), ("real", .real(Double(number) / 3)), ("bytes", .bytes([0, 255])),
+    ]
+    try a.put("sample", "one", values)
+    try a.seal()
+    try a.put("sample", "one", values.map { ($0.0, .null) })
+    try a.seal()
+
+    var before: [String: FieldValue] = [:]
+    try a.access.history(RecordKey(type: "sample", id: "one")) { before[$0.field ?? ""] = $0.from }
+    for (field, value) in values { #expect(before[field] == value) }
+  }
+
   @Test func `a record that no message could carry is refused at the writer, one that fits comes through`() throws {
     let most = FieldValue.text(String(repeating: "x", count: Limits.textBytes))
     let error = #expect(throws: ReplicaError.self) {

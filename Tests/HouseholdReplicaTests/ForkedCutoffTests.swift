@@ -133,6 +133,56 @@ struct ForkedCutoffTests {
   }
 
   @Test(arguments: [true, false])
+  func `where the end of a branch has not come that counts, its beginning counts, and what it began from`(
+    takingTheName: Bool
+  ) throws {
+    let stage = try Stage.make()
+    let forged = try stage.forged(takingTheName: takingTheName, changesets: 3)
+    try stage.give(forged, to: "di")
+    try stage.give([stage.honest[0]], to: "di")
+    #expect(try stage.home["di"].fields("category", "late-0") != nil)
+
+    // The end is the third changeset of the replica, and another one has its place here.
+    try stage.home.tell("di", from: "ann")
+    for number in 0..<3 { #expect(try stage.home["di"].fields("category", "late-\(number)") == nil) }
+    #expect(try stage.home["di"].fields("category", "c1")?["note"] == .text("first"))
+    #expect(try stage.home["di"].fields("category", "c2")?["note"] == .text("second"))
+
+    try stage.give(stage.honest, to: "di")
+    try stage.expectOnlyTheHonest("di")
+    try stage.give(forged, to: "ann")
+    #expect(try stage.home.firstDifference("ann", "di") == nil)
+  }
+
+  @Test(arguments: [true, false])
+  func `who had seen a branch that does not count has not seen the one that does, though the other never comes`(
+    takingTheName: Bool
+  ) throws {
+    let stage = try Stage.make()
+    let forged = try stage.forged(takingTheName: takingTheName, changesets: 1)
+    try stage.give(forged, to: "di")
+    let di = stage.home["di"]
+    let known = try di.replica.vectors().received
+    try di.put("category", "c2", [("note", .text("di's"))])
+    try di.seal()
+    let edit = try Stage.changesets(of: di.replica, beyond: known)
+
+    // Bo has cy's second changeset and not the other of that number, which di has seen.
+    try stage.home.tell("bo", from: "ann")
+    try stage.give(edit, to: "bo")
+    #expect(try stage.home["bo"].access.conflicts(includingClosed: false).count == 1)
+
+    try stage.home.tell("di", from: "ann")
+    try stage.give(stage.honest, to: "di")
+    for changesets in [forged, edit] { try stage.give(changesets, to: "ann") }
+    try stage.give(forged, to: "bo")
+    for name in ["ann", "bo", "di"] {
+      #expect(try stage.home[name].access.conflicts(includingClosed: false).count == 1, "\(name)")
+    }
+    #expect(try stage.home.firstDifference("ann", "bo", "di") == nil)
+  }
+
+  @Test(arguments: [true, false])
   func `branches that were known at the removal both count, and a third one does not`(takingTheName: Bool) throws {
     let stage = try Stage.make(removes: false)
     let known = try stage.forged(takingTheName: !takingTheName, changesets: 2)

@@ -49,6 +49,21 @@ struct HoldingTests {
     #expect(try a.replica.withheld().map(\.reason) == [.held])
   }
 
+  @Test(arguments: [KeptRecords.all, .mine, .none])
+  func `whoever leaves while something is held decides about nothing that went`(kept: KeptRecords) throws {
+    try delete(0..<40, at: b)
+    try home.pull(c, from: b)
+    #expect(try c.replica.heldChangesets().count == 1)
+
+    try c.replica.leave(keeping: kept, now: c.now)
+
+    for restarts in [false, true] {
+      if restarts { try c.restart() }
+      #expect(try c.replica.heldChangesets().count == (kept == .all ? 1 : 0))
+      #expect(try c.replica.withheld().isEmpty == (kept != .all))
+    }
+  }
+
   @Test func `ten deletions and one's own are free, the eleventh of a fifth is not`() throws {
     try delete(0..<10, at: b)
     try home.pull(a, from: b)

@@ -1,17 +1,17 @@
 internal import HouseholdRecords
 
 /// Displaced writes: what a write took the place of stays beside its cell until every active device has confirmed that
-/// write (D3), so that one that turns out not to count can be taken out again exactly.
+/// write (D3) and a month is over, so that one that turns out not to count can be taken out again exactly.
 ///
 /// The load-bearing detail: who has confirmed a write can name no cutoff below it any more; of a copied directory each
-/// copy has to, see `Confirmations`. Until then the values must be somewhere, and the log is not the place: whoever began
+/// copy has to, see `Confirmations`, and one that was put back has forgotten what it confirmed (decision 0011). Until then the values must be somewhere, and the log is not the place: whoever began
 /// with a snapshot has none, and compaction empties it. So they are in a table, whoever wrote them and however they came,
 /// and snapshots carry them.
 ///
 /// A write that does not count and is in the base of the log is there too, as its own displacer: it is set aside.
 extension Replica {
   /// Whether any device but this one could still say that a write does not count.
-  private var hasOthers: Bool {
+  var hasOthers: Bool {
     membershipState.devices.values.contains { $0.id != identity.device && membershipState.admits($0.id) }
   }
 
@@ -60,18 +60,9 @@ extension Replica {
   func keepDisplaced(
     _ content: [UInt8], cell: String, of place: RecordPlace, writer: Int64, life: UInt64, displacer: Int64
   ) throws {
-    let statement = try connection.statement(
-      """
-      INSERT OR IGNORE INTO sync_displaced(type, id, cell, writer, life, displacer, content) VALUES (?, ?, ?, ?, ?, ?, ?)
-      """)
-    try statement.bind(1, place.type)
-    try statement.bind(2, place.id)
-    try statement.bind(3, cell)
-    try statement.bind(4, writer)
-    try statement.bind(5, Int64(clamping: life))
-    try statement.bind(6, displacer)
-    try statement.bind(7, content)
-    try statement.run()
+    try KeptEdits.write(
+      KeptEdits.Displaced(
+        content: content, cell: cell, place: place, writer: writer, life: life, displacer: displacer), on: connection)
   }
 
   /// The displaced writes of a record in the order in which their changesets came; they are kept no longer. What is set
@@ -137,9 +128,11 @@ extension Replica {
       defer { statement.reset() }
       while try statement.step() { displacers.append(statement.integer(0)) }
     }
+    let now = lastNow
     let done = try displacers.filter { position in
-      let name = try header(of: position).name
-      return confirmed.allSatisfy { $0.contains(name) }
+      let header = try header(of: position)
+      let age = now.milliseconds(since: header.editedAt).magnitude
+      return age >= Limits.copyRestMilliseconds && confirmed.allSatisfy { $0.contains(header.name) }
     }
     if done.isEmpty { return }
     let positions = "[" + done.map(String.init).joined(separator: ",") + "]"

@@ -117,6 +117,7 @@ extension Replica {
   func displacedPage(_ served: ServedSnapshot, after start: SnapshotCursor.DisplacedPlace?) throws -> SnapshotPage {
     let headers = pageHeaders()
     var page = SnapshotRows(headers: [], shapes: [], rows: [])
+    let none = SnapshotRowWriter(headers: headers)
     var (size, last) = (0, start)
     for (name, number) in try registryNames(in: served.reader) where !name.isBefore(start?.type ?? "") {
       page.shapes.append(Shape(type: name, fields: []))
@@ -137,7 +138,7 @@ extension Replica {
           life: UInt64(statement.integer(4)))
         if let start, !here.isAfter(start) { continue }
         if size >= Limits.batchTargetBytes || headers.byteCount >= Limits.pageHeaderBytes {
-          return finish(&page, headers, cursor: .displaced(last), isLast: false)
+          return finish(&page, none, cursor: .displaced(last), isLast: false)
         }
         let row = SnapshotDisplaced(
           shape: page.shapes.count - 1, id: here.id, cell: here.cell,
@@ -149,17 +150,18 @@ extension Replica {
         last = here
       }
     }
-    return finish(&page, headers, cursor: .displaced(last), isLast: true)
+    return finish(&page, none, cursor: .displaced(last), isLast: true)
   }
 
   /// Keeps the displaced writes of a page. What the log here holds one by one needs not be set aside, and this device's
   /// snapshots do not name it.
   ///
   /// - Parameters:
+  ///   - page: the displaced writes, as they lie there.
   ///   - known: the headers of the page as they are here.
   ///   - numbers: the types of the page's shapes.
-  func adoptDisplaced(_ page: SnapshotRows, known: [ChangesetHeader], numbers: [Int64]) throws {
-    for bytes in page.displaced {
+  func adoptDisplaced(_ page: [[UInt8]], known: [ChangesetHeader], numbers: [Int64]) throws {
+    for bytes in page {
       let row: SnapshotDisplaced
       do {
         row = try SnapshotDisplaced(bytes: bytes)

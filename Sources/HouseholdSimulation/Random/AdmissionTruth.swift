@@ -93,7 +93,8 @@ struct AdmissionTruth {
 
   /// How far along a branch the paths to the named changesets go.
   ///
-  /// One that is not here may lie on any branch of its replica that has no other in its place (decision 0009).
+  /// One that is not here may lie on any branch of its replica that is not as long (decision 0009), and so after all that
+  /// the branch leaves.
   private func reach(_ named: Dependencies, of root: ReplicaID, on branch: ReplicaID) -> UInt64 {
     named.entries.values.map { last in
       if let number = archive.resolve(last), view.names[number] != nil {
@@ -105,7 +106,17 @@ struct AdmissionTruth {
       let isOfReplica =
         last.replica == root
         || branches[last.replica]?.values.contains { archive.known[$0].changeset.name.replica == root } ?? false
-      return isOfReplica && branches[branch]?[last.sequence] == nil ? last.sequence : 0
+      guard isOfReplica else { return 0 }
+      return branches.reduce(0) { reach, other in
+        guard let tip = other.value.max(by: { $0.key < $1.key }), tip.key < last.sequence,
+          archive.known[tip.value].changeset.name.replica == root
+        else { return reach }
+        if other.key == branch { return max(reach, last.sequence) }
+        return archive.relations[tip.value].path.reduce(reach) { reach, number in
+          guard let name = view.names[number], name.replica == branch else { return reach }
+          return max(reach, name.sequence)
+        }
+      }
     }.max() ?? 0
   }
 

@@ -50,13 +50,16 @@ struct ArchiveView: Coverage {
   func covers(_ later: ChangesetName, _ earlier: ChangesetName) throws -> Bool {
     guard later != earlier, let new = numbers[later], let old = numbers[earlier] else { return false }
     let relations = archive.relations[new]
-    guard relations.seen.contains(old) else { return false }
-    if branched.isEmpty || relations.path.contains(old) { return true }
+    if relations.path.contains(old) { return true }
+    let root = archive.known[old].changeset.name.replica
     return relations.dependencies.contains { dependency in
       guard let tip = dependency.number else { return false }
-      // On which of several branches one lies that does not count and is not here nobody can know here.
-      if names[tip] == nil, branched.contains(archive.known[tip].changeset.name.replica) { return false }
-      return archive.relations[tip].path.contains(old)
+      guard names[tip] == nil else { return archive.relations[tip].path.contains(old) }
+      // On which of several branches one lies that does not count and is not here nobody can know here. Where there is only
+      // one, it is another that has the place already, or may be this one.
+      let known = archive.known[tip].changeset.name
+      return known.replica == root && !branched.contains(root)
+        && numbers[ChangesetName(replica: root, sequence: known.sequence)] == nil
     }
   }
 
