@@ -261,4 +261,32 @@ struct OwnedSetRuleTests {
     #expect(violation?.code == .badChangeset)
     #expect(try splits(b)["s1"] == "t1 -100")
   }
+
+  @Test func `the rows' table keeps its triggers when the owner's grows, and gets new ones when it grows itself`()
+    throws
+  {
+    try a.access.execute(
+      """
+      CREATE TEMP TABLE before AS SELECT name, rowid AS place FROM sqlite_master WHERE tbl_name = 'split';
+      CREATE TEMP TABLE verdict(moved INTEGER CHECK (moved = 0));
+      """)
+    var grown = SplitHousehold.schema
+    grown.types[0].fields.append(.init("memo", .text))
+    grown = SplitHousehold.schema.extended(by: grown)
+    _ = try a.replica.state(.schema(grown), at: a.now)
+    try a.access.execute(
+      """
+      INSERT INTO temp.verdict SELECT count(*) FROM temp.before AS b WHERE NOT EXISTS (
+        SELECT 1 FROM sqlite_master AS m WHERE m.rowid = b.place AND m.name = b.name)
+      """)
+
+    var again = grown
+    again.types[1].fields.append(.init("tax", .text))
+    _ = try a.replica.state(.schema(grown.extended(by: again)), at: a.now)
+    try a.access.readMembershipAnew(cryptography: OpenSSLCryptography())
+    #expect(a.access.schema.type("split")?.field("tax") != nil)
+    try a.access.execute("UPDATE split SET tax = '7%' WHERE id = 's1'")
+    #expect(try a.replica.unsealedCount() == 1)
+    #expect(throws: ReplicaError.self) { try a.access.execute("UPDATE split SET tax = 'a' || char(0) WHERE id = 's1'") }
+  }
 }

@@ -6,7 +6,7 @@ import Glibc
 /// Opening a file takes and gives back some ten thousand small pieces, as SQLite reads the whole schema; with the C
 /// library's memory and a lock at each of them that was a fifth of a simulated run. What is given back is kept for the
 /// next piece of its size until the process ends.
-enum SingleThreadMemory {
+package enum SingleThreadMemory {
   /// Lets SQLite use it from now on, and leave out its own locks; false if SQLite runs already, and nothing changes.
   ///
   /// Only for a process in which no second thread ever uses SQLite.
@@ -75,7 +75,8 @@ enum SingleThreadMemory {
     unsafe Int32(truncatingIfNeeded: (piece - header).load(as: Int.self) - header)
   }
 
-  private static func take(_ wanted: Int32) -> UnsafeMutableRawPointer? {
+  /// A piece of at least this length; nil if there is none.
+  package static func take(_ wanted: Int32) -> UnsafeMutableRawPointer? {
     let whole = whole(wanted)
     let block: UnsafeMutableRawPointer
     if whole > longest {
@@ -103,7 +104,8 @@ enum SingleThreadMemory {
     return unsafe UnsafeMutableRawPointer(bitPattern: start)
   }
 
-  private static func giveBack(_ piece: UnsafeMutableRawPointer?) {
+  /// Keeps the piece for the next of its length.
+  package static func giveBack(_ piece: UnsafeMutableRawPointer?) {
     guard let piece = unsafe piece else { return }
     let block = unsafe piece - header
     let whole = unsafe block.load(as: Int.self)
@@ -114,7 +116,8 @@ enum SingleThreadMemory {
     unsafe free[whole / step].append(block)
   }
 
-  private static func resize(_ piece: UnsafeMutableRawPointer?, to wanted: Int32) -> UnsafeMutableRawPointer? {
+  /// A piece of another length with the same bytes, as far as it goes.
+  package static func resize(_ piece: UnsafeMutableRawPointer?, to wanted: Int32) -> UnsafeMutableRawPointer? {
     guard let piece = unsafe piece else { return unsafe take(wanted) }
     let size = unsafe size(of: piece)
     if rounded(wanted) == size { return unsafe piece }

@@ -1,31 +1,31 @@
 /// A set of small numbers, one bit for each: those of the changesets in a ``ChangesetArchive``.
-struct NumberSet: Hashable, Sequence {
+package struct NumberSet: Hashable, Sequence {
   /// The last one is not zero, so that equal sets are equal.
   private var words: [UInt64] = []
 
-  init() {}
+  package init() {}
 
   /// All numbers below `count`.
-  init(below count: Int) {
+  package init(below count: Int) {
     for number in 0..<count { insert(number) }
   }
 
-  var isEmpty: Bool { words.isEmpty }
+  package var isEmpty: Bool { words.isEmpty }
 
-  var count: Int { words.reduce(0) { $0 + $1.nonzeroBitCount } }
+  package var count: Int { words.reduce(0) { $0 + $1.nonzeroBitCount } }
 
-  func contains(_ number: Int) -> Bool {
+  package func contains(_ number: Int) -> Bool {
     let word = number >> 6
     return word < words.count && words[word] & (1 << UInt64(number & 63)) != 0
   }
 
-  mutating func insert(_ number: Int) {
+  package mutating func insert(_ number: Int) {
     let word = number >> 6
     while words.count <= word { words.append(0) }
     words[word] |= 1 << UInt64(number & 63)
   }
 
-  mutating func formUnion(_ other: Self) {
+  package mutating func formUnion(_ other: Self) {
     if other.words.count > words.count {
       words.append(contentsOf: repeatElement(0, count: other.words.count - words.count))
     }
@@ -33,7 +33,7 @@ struct NumberSet: Hashable, Sequence {
   }
 
   /// Those that are not in the other set.
-  func subtracting(_ other: Self) -> Self {
+  package func subtracting(_ other: Self) -> Self {
     var rest = self
     for index in words.indices where index < other.words.count { rest.words[index] &= ~other.words[index] }
     rest.trim()
@@ -41,7 +41,7 @@ struct NumberSet: Hashable, Sequence {
   }
 
   /// Those that are in both.
-  func intersection(_ other: Self) -> Self {
+  package func intersection(_ other: Self) -> Self {
     var both = Self()
     both.words = zip(words, other.words).map { $0 & $1 }
     both.trim()
@@ -53,9 +53,9 @@ struct NumberSet: Hashable, Sequence {
   }
 
   /// The numbers in ascending order.
-  func makeIterator() -> Iterator { Iterator(words: words) }
+  package func makeIterator() -> Iterator { Iterator(words: words) }
 
-  struct Iterator: IteratorProtocol {
+  package struct Iterator: IteratorProtocol {
     fileprivate let words: [UInt64]
     private var index = 0
     private var rest: UInt64
@@ -65,7 +65,7 @@ struct NumberSet: Hashable, Sequence {
       rest = words.first ?? 0
     }
 
-    mutating func next() -> Int? {
+    package mutating func next() -> Int? {
       while rest == 0 {
         index += 1
         guard index < words.count else { return nil }
