@@ -41,7 +41,7 @@ extension Replica {
     _ changeset: Changeset, as name: ChangesetName, heads: [EntryHash], of entry: ReplicaTable.Entry
   ) throws -> Bool {
     if name.sequence == entry.fork + 1 {
-      let begun = entry.parent == nil ? heads : entry.begun
+      let begun = entry.fork == 0 ? heads : entry.begun
       admission.limits[entry.id] = try cutoff(of: entry, begunAt: begun)
     }
     // Only when it is stored it shows whether it is the one that an entry means.

@@ -53,7 +53,10 @@ extension Replica {
   }
 
   /// Gives the changeset after this place a branch: one of its own, or the name if its hash is the smaller one.
-  func branch(at place: Place, first hash: ChangesetHash) throws -> ReplicaTable.Entry {
+  ///
+  /// - Parameter heads: the membership heads that the changeset names. One that is a replica's first has begun it at these,
+  ///   whatever another first one had seen.
+  func branch(at place: Place, first hash: ChangesetHash, heads: [EntryHash]) throws -> ReplicaTable.Entry {
     let parent = place.entry
     let fork = place.previous?.name.sequence ?? 0
     let next = ChangesetName(replica: parent.id, sequence: fork + 1)
@@ -69,11 +72,13 @@ extension Replica {
     if kept.hash < hash {
       (branch.id, branch.first) = (Self.name(ofBranch: hash), hash)
       (branch.received, branch.applied, branch.base) = (fork, fork, fork)
+      if fork == 0 { branch.begun = heads }
       return try replicas.insert(branch, on: connection)
     }
     (branch.id, branch.first) = (Self.name(ofBranch: kept.hash), kept.hash)
     (branch.applied, branch.base) = (max(parent.applied, fork), max(parent.base, fork))
     try rename(branch, of: parent, fork: fork)
+    if fork == 0 { try replicas.update(parent.id, on: connection) { $0.begun = heads } }
     guard let entry = replicas[parent.id] else { throw ReplicaError(.other, "A replica is gone.") }
     return entry
   }

@@ -47,6 +47,7 @@ extension Replica {
     var entry = parent
     (entry.id, entry.parent, entry.fork, entry.first) = (id, parent.number, place.fork, place.first)
     (entry.received, entry.applied, entry.base) = (place.fork, place.fork, place.fork)
+    if place.fork == 0 { entry.begun = branch.begun }
     _ = try replicas.insert(entry, on: connection)
   }
 
@@ -88,7 +89,7 @@ extension Replica {
       throw Violation(
         .otherBranch, "The snapshot knows other branches of the replica \(replica.root) than this device.")
     }
-    let entry = place.isFork ? try branch(at: place, first: header.hash) : place.entry
+    let entry = place.isFork ? try branch(at: place, first: header.hash, heads: replica.begun) : place.entry
     var header = header
     header.name = ChangesetName(replica: entry.id, sequence: sequence)
     _ = try log.append(header, replica: entry.number, state: .applied, body: nil)

@@ -60,7 +60,7 @@ extension Replica {
     try checkOperations(changeset)
     if let previous { try checkHeads(heads, follow: previous.membershipHeads, of: changeset.name) }
     try noteForgotten(changeset, of: place.entry)
-    let entry = place.isFork ? try branch(at: place, first: hash) : place.entry
+    let entry = place.isFork ? try branch(at: place, first: hash, heads: heads) : place.entry
     let name = ChangesetName(replica: entry.id, sequence: changeset.name.sequence)
     let header = try log.append(
       ChangesetHeader(

@@ -133,11 +133,13 @@ struct ReplicaTable {
       "UPDATE sync_replica SET received = ?, applied = ?, base = ? WHERE number = ?",
       .integer(Int64(entry.received)), .integer(Int64(entry.applied)), .integer(Int64(entry.base)),
       .integer(entry.number))
-    guard entry.first != before.first || entry.parent != before.parent else { return }
+    guard entry.first != before.first || entry.parent != before.parent || entry.begun != before.begun else { return }
+    var heads = ByteWriter()
+    heads.heads(entry.begun)
     try connection.run(
-      "UPDATE sync_replica SET first = ?, parent = ? WHERE number = ?",
+      "UPDATE sync_replica SET first = ?, parent = ?, begun = ? WHERE number = ?",
       entry.first.map { .bytes($0.bytes) } ?? .null, entry.parent.map(FieldValue.integer) ?? .null,
-      .integer(entry.number))
+      .bytes(heads.bytes), .integer(entry.number))
   }
 
   /// The three vectors.
