@@ -32,6 +32,7 @@ extension Replica {
   func sealCaptured(now: Instant) throws -> Bool {
     var sealed = false
     var mustWithdraw = false
+    var lost: [RecordPlace: Set<String>] = [:]
     while true {
       let rows = try outbox.chunk()
       guard !rows.isEmpty else {
@@ -49,7 +50,7 @@ extension Replica {
       mustWithdraw = true
       let chunk = rows.prefix(outbox.cut(rows))
       let ahead = rows.count > chunk.count ? rows[chunk.count] : nil
-      try seal(chunk: Array(chunk), ahead: ahead, now: now)
+      try seal(chunk: Array(chunk), ahead: ahead, lost: &lost, now: now)
       try outbox.remove(through: chunk.last?.number ?? 0)
       if ahead != nil { connection.releaseMemoryAfterLargeWork() }
     }
@@ -63,7 +64,10 @@ extension Replica {
     _ = try appendOwn([], editedAt: header.editedAt, continues: false, overwritten: nil, now: now)
   }
 
-  private func seal(chunk: [OutboxRow], ahead: OutboxRow?, now: Instant) throws {
+  /// - Parameter lost: see ``show(_:sealedThrough:touched:lost:)``.
+  private func seal(
+    chunk: [OutboxRow], ahead: OutboxRow?, lost: inout [RecordPlace: Set<String>], now: Instant
+  ) throws {
     let reader = EditReader(
       connection: connection, registry: registry, outbox: outbox, lastNumber: chunk.last?.number ?? 0)
     let cuts = Self.runs(of: chunk)
@@ -105,7 +109,7 @@ extension Replica {
           table: item.table, lost: [])
       }
     }
-    try show(sealed, sealedThrough: chunk.last?.number ?? 0, touched: touched)
+    try show(sealed, sealedThrough: chunk.last?.number ?? 0, touched: touched, lost: &lost)
   }
 
   /// Where pauses cut the rows.

@@ -40,8 +40,12 @@ extension Replica {
   /// - Parameters:
   ///   - number: the last row of the outbox that was sealed.
   ///   - touched: the rows of owned types among them.
-  func show(_ sealed: SealedRecords, sealedThrough number: Int64, touched: TouchedSets) throws {
-    for item in sealed.items {
+  ///   - lost: of records that wait for a later chunk the cells in which something that was sealed lost, in any chunk.
+  func show(
+    _ sealed: SealedRecords, sealedThrough number: Int64, touched: TouchedSets, lost: inout [RecordPlace: Set<String>]
+  ) throws {
+    for var item in sealed.items {
+      item.lost.formUnion(lost.removeValue(forKey: item.place) ?? [])
       let earlier = try StoredRecord.read(type: item.place.type, id: item.place.id, on: connection)
       let row = try keep(item.state, of: item.place, table: item.table, earlierFlags: earlier?.flags ?? 0)
       if item.table.owner != nil { continue }
@@ -51,6 +55,7 @@ extension Replica {
       if row == shown { continue }
       if try outbox.hasMore(of: item.place, after: number) {
         try keepLost(item)
+        if !item.lost.isEmpty { lost[item.place] = item.lost }
         continue
       }
       if let row {

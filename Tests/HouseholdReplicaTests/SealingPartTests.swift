@@ -64,6 +64,7 @@ struct SealingPartTests {
     while try a.seal() {}
     _ = try a.access.generating { try a.put("letter", "x", [("a", .text("generated")), ("c", .text("generated"))]) }
     _ = try a.access.generating { try a.put("letter", "x", [("d", .text("generated"))]) }
+    for value in ["1", "2", "3"] { try a.put("letter", "x", [("e", .text(value))]) }
     try home.sync("alex", "sam")
 
     for device in [a, b] {
