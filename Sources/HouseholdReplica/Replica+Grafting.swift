@@ -4,6 +4,7 @@ internal import HouseholdRecords
 extension Replica {
   /// Makes a replica and its branches known, parents first.
   func adoptTree(_ branches: [SnapshotHeader.Replica]) throws {
+    let branches = standingForRoot(branches)
     if try branches.allSatisfy(fits) {
       for branch in branches {
         try addBranch(branch)
@@ -13,6 +14,31 @@ extension Replica {
       var theirs: [ChangesetName: ChangesetHash] = [:]
       for branch in branches { try graft(branch, &theirs) }
     }
+  }
+
+  /// The same branches, one of which has the replica's name if nothing that has it is in the snapshot, nor known here.
+  ///
+  /// Of two first changesets of a replica the server may have applied only the one that it calls otherwise; whoever knows
+  /// of no other calls it by the replica's name.
+  private func standingForRoot(_ branches: [SnapshotHeader.Replica]) -> [SnapshotHeader.Replica] {
+    guard let root = branches.first?.root, replicas[root] == nil, !branches.contains(where: { $0.branch == nil }) else {
+      return branches
+    }
+    let firsts = branches.compactMap { $0.branch?.fork == 0 ? $0.branch?.first : nil }
+    guard let first = firsts.min(), var least = branches.first(where: { $0.branch?.first == first }) else {
+      return branches
+    }
+    let name = least.last.name.replica
+    grafts[name] = ChangesetName(replica: root, sequence: least.last.name.sequence)
+    least.branch = nil
+    least.last.name.replica = root
+    for index in least.recent.indices { least.recent[index].name.replica = root }
+    return [least]
+      + branches.filter { $0.last.name.replica != name }.map { branch in
+        var branch = branch
+        if branch.branch?.parent == name { branch.branch?.parent = root }
+        return branch
+      }
   }
 
   /// Whether the branch is the same here as far as can be seen: the usual case.
