@@ -111,6 +111,23 @@ struct RandomHouseholdTests {
     #expect(outcome.failure == nil, "\(outcome.failure ?? "")")
   }
 
+  @Test func `what an edit in parts wrote over comes back when its author had no right to write (D3)`() throws {
+    let outcome = try RandomHousehold.run(seed: 5078, size: Self.short(devices: 4, steps: 200))
+    #expect(outcome.failure == nil, "\(outcome.failure ?? "")")
+  }
+
+  @Test func `a value beside a row that waits for three parts stays beside it`() throws {
+    let outcome = try RandomHousehold.run(seed: 201402)
+    #expect(outcome.failure == nil, "\(outcome.failure ?? "")")
+  }
+
+  /// Two changesets begin one replica; and a snapshot tells of one of them only.
+  @Test(arguments: [130038, 130242] as [UInt64])
+  func `a long household in which a replica begins twice holds (D4)`(seed: UInt64) throws {
+    let outcome = try RandomHousehold.run(seed: seed, size: .init(steps: 1000, checkEvery: 50))
+    #expect(outcome.failure == nil, "seed \(seed): \(outcome.failure ?? "")")
+  }
+
   @Test func `in some households devices sleep, wake, forget deleted records, and are put back to before that (D9)`()
     throws
   {
