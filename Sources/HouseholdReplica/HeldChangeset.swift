@@ -31,7 +31,7 @@ extension Replica {
           deletions[key.type, default: 0] += 1
         }
         let next = ChangesetName(replica: header.name.replica, sequence: header.name.sequence + 1)
-        guard header.continues, let following = try log.header(of: next, replicas: replicas) else { break }
+        guard goesOn(header), let following = try log.header(of: next, replicas: replicas) else { break }
         header = following
       }
       let entry = replicas[first.name.replica]

@@ -147,7 +147,8 @@ extension Replica {
   func endOfTransaction(_ entry: ReplicaTable.Entry, atMost limit: UInt64) throws -> UInt64 {
     var end = min(limit, entry.received)
     while end > 0,
-      try log.header(of: ChangesetName(replica: entry.id, sequence: end), replicas: replicas)?.continues == true
+      let header = try log.header(of: ChangesetName(replica: entry.id, sequence: end), replicas: replicas),
+      goesOn(header)
     { end -= 1 }
     return end
   }

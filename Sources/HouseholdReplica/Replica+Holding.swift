@@ -145,7 +145,7 @@ extension Replica {
     for name in held.sorted() {
       guard var header = try log.header(of: name, replicas: replicas), header.hash == hash else { continue }
       var chain = [header]
-      while header.continues {
+      while goesOn(header) {
         let next = ChangesetName(replica: name.replica, sequence: header.name.sequence + 1)
         guard let following = try log.header(of: next, replicas: replicas) else { break }
         chain.append(following)

@@ -201,9 +201,20 @@ extension Replica {
       }
       guard try isReady(header), !held.contains(header.name) else { return nil }
       chain.headers.append(header)
-      if !header.continues { return chain }
+      if !goesOn(header) { return chain }
     }
     return nil
+  }
+
+  /// Whether what follows of the same local transaction is applied together with the changeset.
+  ///
+  /// Where two branches go on from it, both have begun with it: it is applied first, and then each of them that counts.
+  func goesOn(_ header: ChangesetHeader) -> Bool {
+    guard header.continues, let entry = replicas[header.name.replica] else { return header.continues }
+    guard replicas.forked.contains(entry.root) else { return true }
+    return !replicas.tree(of: entry.root).contains {
+      $0.parent == entry.number && $0.fork == header.name.sequence && entry.received > header.name.sequence
+    }
   }
 
   /// A branch goes on from what it shares with others.

@@ -141,7 +141,7 @@ struct AdmissionTruth {
         return nil
       }
       list.append(number)
-      if !archive.known[number].changeset.continues { return list }
+      if !archive.known[number].changeset.continues || view.isForkPoint(number) { return list }
       name.sequence += 1
       guard let next = branches[name.replica]?[name.sequence] else { return nil }
       number = next

@@ -10,6 +10,8 @@ struct ArchiveView: Coverage {
   private(set) var numbers: [ChangesetName: Int] = [:]
   /// The replicas of which this has several branches.
   private var branched: Set<ReplicaID> = []
+  /// The changesets after which several branches go on.
+  private var forkPoints = NumberSet()
 
   init(_ archive: ChangesetArchive, of set: NumberSet) {
     self.archive = archive
@@ -35,7 +37,10 @@ struct ArchiveView: Coverage {
       let called = ChangesetName(replica: name, sequence: archive.known[number].changeset.name.sequence)
       names[number] = called
       numbers[called] = number
-      if following[number].count > 1 { branched.insert(archive.known[number].changeset.name.replica) }
+      if following[number].count > 1 {
+        branched.insert(archive.known[number].changeset.name.replica)
+        forkPoints.insert(number)
+      }
       for (index, next) in following[number].enumerated() {
         guard let name = index == 0 ? name : Self.branchName(archive.known[next].hash) else { continue }
         firsts.append((next, name))
@@ -46,6 +51,9 @@ struct ArchiveView: Coverage {
   private static func branchName(_ hash: ChangesetHash) -> ReplicaID? {
     ReplicaID(bytes: hash.bytes.prefix(ReplicaID.byteCount))
   }
+
+  /// Whether several branches go on from the changeset.
+  func isForkPoint(_ number: Int) -> Bool { forkPoints.contains(number) }
 
   func covers(_ later: ChangesetName, _ earlier: ChangesetName) throws -> Bool {
     guard later != earlier, let new = numbers[later], let old = numbers[earlier] else { return false }
