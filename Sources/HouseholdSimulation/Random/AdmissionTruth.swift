@@ -151,6 +151,7 @@ struct AdmissionTruth {
   /// The first thing that counts of what the changeset depends on and that is not in the set; nil if all is.
   private func firstMissing(_ number: Int, in set: NumberSet) -> String? {
     for (dependency, needed) in archive.relations[number].dependencies {
+      if needed == nil, set.contains(number), isCutOff(dependency) { continue }
       guard let end = needed.flatMap({ ends[$0] ?? (set.contains(number) ? endOfAbsent($0) : nil) }) else {
         return "\(dependency.replica):\(dependency.sequence), which is not here,"
       }
@@ -158,6 +159,19 @@ struct AdmissionTruth {
       return view.names[end].map { "\($0)" } ?? "\(archive.known[end].hash)"
     }
     return nil
+  }
+
+  /// Whether a changeset that nobody has any more, and of which only its name and hash are known, is beyond what entries
+  /// leave to its replica.
+  private func isCutOff(_ lost: Dependency) -> Bool {
+    guard let other = archive.known.first(where: { $0.changeset.name.replica == lost.replica }),
+      let device = other.device
+    else { return false }
+    let cutoff = rights.cutoff(of: lost.replica, device: device, begunAt: other.begun) { named in
+      named.entries.values.filter { $0.replica == lost.replica && archive.resolve($0) == nil }.map(\.sequence).max()
+        ?? 0
+    }
+    return cutoff.map { $0 < lost.sequence } ?? false
   }
 
   /// The same of a changeset that is not here and does not count: it may come later, and nothing waits for it.
