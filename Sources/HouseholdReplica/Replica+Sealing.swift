@@ -252,7 +252,7 @@ extension Replica {
       : Stamp.sealing(edited: editedAt, last: last, wall: now, overwritten: overwritten)
     // As whoever receives it will compute it: what an earlier one had seen was seen, also if it does not count now.
     let earlier = previous?.dependencies ?? Dependencies()
-    let changes = try appliedDependencies().changes(since: earlier)
+    let changes = try appliedDependencies().changes(since: earlier).filter { try !wasSeenFurther($0, by: earlier) }
     let heads = membershipState.heads
     var changeset = Changeset(
       name: name, previous: previous?.hash ?? .zero, origin: origin, stamp: stamp,
@@ -305,6 +305,15 @@ extension Replica {
           kind: edit.kind, isWeak: edit.isWeak, shape: index, id: edit.id, life: edit.life, values: edit.values,
           rows: edit.rows))
     }
+  }
+
+  /// Whether an earlier changeset of this device had seen more of the same branch, which does not count now. What a replica
+  /// has seen only grows: its later writes take the place of all that its earlier ones did.
+  private func wasSeenFurther(_ dependency: Dependency, by earlier: Dependencies) throws -> Bool {
+    guard let before = earlier.entries[dependency.replica], before.sequence > dependency.sequence,
+      let name = try resolve(before)
+    else { return false }
+    return name.replica == dependency.replica
   }
 
   /// Everything that is applied here but for this device's own replica, with the beginnings of the hashes.

@@ -4,6 +4,10 @@ import HouseholdRecords
 struct BranchSearch: Hashable {
   var known: UInt64
   var lacking: UInt64
+  /// What was asked last, in ascending order: the log may hold more headers by the time the answer comes.
+  var asked: [UInt64] = []
+
+  init(known: UInt64, lacking: UInt64) { (self.known, self.lacking) = (known, lacking) }
 
   /// Whether there is nothing between the two.
   var isOver: Bool { known + 1 >= lacking }
@@ -45,10 +49,11 @@ extension SyncEngine {
     return (located, certain)
   }
 
-  /// Asks how far the peer has our branches.
+  /// Asks how far the peer has our branches, each once: the answer to a question asked again would be taken for that to
+  /// the next.
   func askForForks(on link: LinkNumber, _ moment: Moment) throws {
     guard let session = sessions[link] else { return }
-    for (branch, search) in session.searches.sorted(by: { $0.key < $1.key }) {
+    for (branch, search) in session.searches.sorted(by: { $0.key < $1.key }) where search.asked.isEmpty {
       try ask(branch, search, on: link, moment)
     }
   }
@@ -57,6 +62,7 @@ extension SyncEngine {
     let points = try moment.store.points(
       of: branch, after: search.known, before: search.lacking, limit: Limits.branchPoints - 1)
     if points.isEmpty { return try finish(branch, search.known, on: link, moment) }
+    sessions[link]?.searches[branch]?.asked = points.map(\.sequence)
     send(.branchQuestion(points), on: link)
   }
 
@@ -73,12 +79,10 @@ extension SyncEngine {
 
   func receiveBranchAnswer(_ name: ChangesetName, on link: LinkNumber, _ moment: Moment) throws {
     guard var search = sessions[link]?.searches[name.replica] else { return }
-    let asked = try moment.store.points(
-      of: name.replica, after: search.known, before: search.lacking, limit: Limits.branchPoints - 1)
-    guard name.sequence == 0 || asked.contains(where: { $0.sequence == name.sequence }) else {
+    guard name.sequence == 0 || search.asked.contains(name.sequence) else {
       throw Violation(.unexpectedMessage, "The peer answered what it was not asked.")
     }
-    search.lacking = asked.first { $0.sequence > name.sequence }?.sequence ?? search.lacking
+    search.lacking = search.asked.first { $0 > name.sequence } ?? search.lacking
     search.known = max(search.known, name.sequence)
     sessions[link]?.searches[name.replica] = search
     if search.isOver {

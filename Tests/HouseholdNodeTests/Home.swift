@@ -81,7 +81,8 @@ final class Home {
   func stop() throws -> Int32 {
     guard let process else { return 0 }
     Foundation.kill(process.processIdentifier, SIGTERM)
-    try eventually("\(name) stops", seconds: 6) { !process.isRunning }
+    // It takes milliseconds; that it has ended is noticed late where many tests share few processors.
+    try eventually("\(name) stops") { !process.isRunning }
     self.process = nil
     return process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
   }

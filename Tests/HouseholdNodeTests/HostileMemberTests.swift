@@ -111,7 +111,7 @@ import Testing
       process.standardError = FileHandle.nullDevice
       try process.run()
       try input.fileHandleForWriting.write(contentsOf: Data(header + [UInt8](repeating: 1, count: 4096)))
-      try eventually("the link closes", seconds: 5) { !process.isRunning }
+      try eventually("the link closes") { !process.isRunning }
     }
 
     try eventually("status names it") { (try stage.ana.peer("eve")["lastError"] as? String ?? "").contains("frame") }

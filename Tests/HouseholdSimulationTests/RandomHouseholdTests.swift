@@ -128,6 +128,16 @@ struct RandomHouseholdTests {
     #expect(outcome.failure == nil, "seed \(seed): \(outcome.failure ?? "")")
   }
 
+  @Test func `what a replica has seen only grows, though what it has seen counts no longer (D2, D6)`() throws {
+    let outcome = try RandomHousehold.run(seed: 130804, size: .init(steps: 1000, checkEvery: 50))
+    #expect(outcome.failure == nil, "\(outcome.failure ?? "")")
+  }
+
+  @Test func `two devices whose replica has branches do not blame each other, whatever comes between (D4)`() throws {
+    let outcome = try RandomHousehold.run(seed: 130079, size: .init(steps: 1000, checkEvery: 50))
+    #expect(outcome.failure == nil, "\(outcome.failure ?? "")")
+  }
+
   @Test func `in some households devices sleep, wake, forget deleted records, and are put back to before that (D9)`()
     throws
   {

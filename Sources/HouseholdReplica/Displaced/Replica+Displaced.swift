@@ -128,16 +128,43 @@ extension Replica {
       defer { statement.reset() }
       while try statement.step() { displacers.append(statement.integer(0)) }
     }
-    let now = lastNow
-    let done = try displacers.filter { position in
-      let header = try header(of: position)
-      let age = now.milliseconds(since: header.editedAt).magnitude
-      return age >= Limits.copyRestMilliseconds && confirmed.allSatisfy { $0.contains(header.name) }
+    let month = Int64(Limits.copyRestMilliseconds)
+    let age = LogAge(connection: connection, replicas: replicas, device: identity.device)
+    let aged = try age.position(at: lastNow.advanced(byMilliseconds: -month))
+    let isDone = { position throws in
+      try position <= aged && confirmed.allSatisfy { $0.contains(try self.header(of: position).name) }
     }
+    let done = try withoutNeeded(displacers.filter(isDone))
     if done.isEmpty { return }
     let positions = "[" + done.map(String.init).joined(separator: ",") + "]"
     try connection.run(
       "DELETE FROM sync_displaced WHERE writer <> displacer AND displacer IN (SELECT value FROM json_each(?))",
       .text(positions))
+  }
+
+  /// Those of these positions that took the place of nothing that is needed still: what is kept because something took its
+  /// place would come back if that were gone.
+  private func withoutNeeded(_ positions: [Int64]) throws -> [Int64] {
+    var done = positions
+    while !done.isEmpty {
+      let statement = try connection.statement(
+        """
+        WITH done AS MATERIALIZED (SELECT value FROM json_each(?))
+        SELECT DISTINCT later.displacer FROM sync_displaced later JOIN sync_displaced earlier
+        ON earlier.type = later.type AND earlier.id = later.id AND earlier.cell = later.cell
+          AND earlier.displacer = later.writer
+        WHERE later.displacer IN (SELECT value FROM done) AND earlier.writer <> earlier.displacer
+          AND later.writer <> later.displacer AND earlier.displacer NOT IN (SELECT value FROM done)
+        """)
+      try statement.bind(1, "[" + done.map(String.init).joined(separator: ",") + "]")
+      var needed: Set<Int64> = []
+      do {
+        defer { statement.reset() }
+        while try statement.step() { needed.insert(statement.integer(0)) }
+      }
+      if needed.isEmpty { return done }
+      done.removeAll(where: needed.contains)
+    }
+    return done
   }
 }
