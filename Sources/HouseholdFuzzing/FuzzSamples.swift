@@ -125,8 +125,24 @@ package enum FuzzSamples {
   private static let files = [
     "date,amount,payee\n2026-03-01,-12.50,\"Caf\u{e9} \"\"Roma\"\"\"\n01.03.2026,1.234,56,x\n",
     "Buchungstag;Betrag;Empf\u{e4}nger;W\u{e4}hrung\n01.03.2026;-1.234,56;Miete;EUR\n",
-    "{\"transaction\": [{\"id\": \"t\", \"date\": \"2026-03-01\", \"amount_minor\": -5, \"note\": null}]}",
+    """
+    {"format": "household-records/1", "types": {"transaction": [
+    {"id": "t", "date": "2026-03-01", "amount_minor": -5, "note": null}, {"id": "u", "payee": "\\ud83d\\ude00\\n"}]}}
+    """,
     "\u{FEFF}date\tamount\r\n2026-03-01\t5\r\n",
+    """
+    <OFX><CURDEF>EUR<BANKACCTFROM><ACCTID>7</BANKACCTFROM>
+    <STMTTRN><DTPOSTED>20260301120000[-5:EST]<TRNAMT>-3,50<FITID>a1<NAME>Tea &amp; Co<MEMO><![CDATA[two]]></STMTTRN></OFX>
+    """,
+    "!Type:Bank\nD31/ 1'26\nT-1,250.00\nPRoma\nLFood\nSFood\n$-1,000.00\nS[Savings]\n$-250.00\n^\n",
+    """
+    <?xml version="1.0"?><Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.053.001.08"><BkToCstmrStmt><Stmt>
+    <Acct><Id><IBAN>XX00</IBAN></Id><Ccy>EUR</Ccy></Acct><Ntry><Amt Ccy="EUR">2.50</Amt><CdtDbtInd>DBIT</CdtDbtInd>
+    <Sts><Cd>BOOK</Cd></Sts><BookgDt><Dt>2026-03-01</Dt></BookgDt><AcctSvcrRef>r1</AcctSvcrRef><NtryDtls><TxDtls>
+    <RltdPties><Cdtr><Pty><Nm>Roma</Nm></Pty></Cdtr></RltdPties><RmtInf><Ustrd>Tea</Ustrd></RmtInf></TxDtls></NtryDtls>
+    </Ntry></Stmt></BkToCstmrStmt></Document>
+    """,
+    ":20:1\n:25:7/8\n:60F:C260301EUR10,00\n:61:2603010301D2,50NMSCa1//b\n:86:166?00BUY?20Tea?32Roma\n:62F:C260301EUR7,50\n-\n",
   ]
 
   private static func frame(_ type: UInt8, _ payload: [UInt8]) -> [UInt8] {

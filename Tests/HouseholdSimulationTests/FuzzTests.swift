@@ -1,4 +1,5 @@
 import Foundation
+import HouseholdBudget
 import HouseholdFuzzing
 import HouseholdRecords
 import HouseholdReplica
@@ -20,6 +21,24 @@ struct FuzzTests {
       let bytes = ByteMutation.apply(to: random.pick(samples), others: samples, random: &random)
       #expect(throws: Never.self, "try \(number)") { try target.take(bytes) }
     }
+  }
+
+  @Test func `payments in every format that can be imported are among the samples`() throws {
+    let cryptography = SimulatedCryptography(secret: [])
+    let context = ImportContext(
+      schema: BudgetSchema.schema, presence: { _ in .absent }, sha256: { cryptography.sha256($0) })
+
+    var formats: Set<ImportFormat> = []
+    for sample in FuzzSamples.of(.importFile) {
+      do {
+        let plan = try ImportPlan.make(bytes: sample, fileName: "sample", options: ImportOptions(), context: context)
+        if plan.added > 0 { formats.insert(plan.format) }
+      } catch is ImportFailure {
+        // One sample is refused.
+      }
+    }
+
+    #expect(formats == Set(ImportFormat.allCases).subtracting([.automatic]))
   }
 
   private static let corpus = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "Corpus")
