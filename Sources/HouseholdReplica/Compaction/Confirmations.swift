@@ -10,18 +10,33 @@ struct Confirmations {
   /// It may have several replicas that do not know of each other, as a copied or restored directory has: then only what
   /// all of them had counts. One whose last changeset another has seen has ended.
   func confirmed(by device: DeviceID) throws -> VersionVector? {
-    var tips: [(name: ChangesetName, seen: VersionVector)] = []
-    for entry in replicas.sorted where entry.device == device && entry.applied > entry.fork {
-      let name = ChangesetName(replica: entry.id, sequence: entry.applied)
-      guard let header = try log.header(of: name, replicas: replicas) else { return nil }
-      tips.append((name, try seen(by: header)))
-    }
-    let last = tips.filter { tip in
-      !tips.contains { $0.name != tip.name && $0.seen.contains(tip.name) }
-    }
+    guard let tips = try tips(of: device) else { return nil }
+    let last = tips.filter { !$0.isSeen(in: tips) }
     guard var common = last.first?.seen else { return nil }
     for tip in last.dropFirst() { common = common.common(with: tip.seen) }
     return common
+  }
+
+  /// The last changeset of a replica that is applied here, and what it has seen.
+  private struct Tip {
+    var header: ChangesetHeader
+    var seen: VersionVector
+
+    /// Whether another replica of the device has seen it: then this one has ended, as far as that tells.
+    func isSeen(in tips: [Tip]) -> Bool {
+      tips.contains { $0.header.name != header.name && $0.seen.contains(header.name) }
+    }
+  }
+
+  /// The tips of a device's replicas; nil if one of them is not known.
+  private func tips(of device: DeviceID) throws -> [Tip]? {
+    var tips: [Tip] = []
+    for entry in replicas.sorted where entry.device == device && entry.applied > entry.fork {
+      let name = ChangesetName(replica: entry.id, sequence: entry.applied)
+      guard let header = try log.header(of: name, replicas: replicas) else { return nil }
+      tips.append(Tip(header: header, seen: try seen(by: header)))
+    }
+    return tips
   }
 
   private func seen(by tip: ChangesetHeader) throws -> VersionVector {
@@ -59,16 +74,9 @@ extension Confirmations {
   ) throws -> [VersionVector] {
     var confirmed: [VersionVector] = []
     for device in membership.devices.values where device.state == .active && membership.admits(device.id) {
-      var tips: [(header: ChangesetHeader, seen: VersionVector)] = []
-      for entry in replicas.sorted where entry.device == device.id && entry.applied > entry.fork {
-        let name = ChangesetName(replica: entry.id, sequence: entry.applied)
-        guard let header = try log.header(of: name, replicas: replicas) else { return [VersionVector()] }
-        tips.append((header, try seen(by: header)))
-      }
+      guard let tips = try tips(of: device.id) else { return [VersionVector()] }
       let living = tips.filter { tip in
-        let age = now.milliseconds(since: tip.header.editedAt).magnitude
-        return age < Limits.copyRestMilliseconds
-          || !tips.contains { $0.header.name != tip.header.name && $0.seen.contains(tip.header.name) }
+        now.milliseconds(since: tip.header.editedAt).magnitude < Limits.copyRestMilliseconds || !tip.isSeen(in: tips)
       }
       confirmed += living.filter { $0.header.name.replica != replica }.map(\.seen)
       if tips.isEmpty && device.id != own { confirmed.append(VersionVector()) }
