@@ -16,12 +16,10 @@ static inline int household_sqlite_set_defensive(sqlite3 *connection, int on) {
 static inline int household_sqlite_count_no_memory(void) {
   return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
-/* SQLite then takes its memory from these methods, counts nothing, and leaves out all of its locks. */
-static inline int household_sqlite_use_in_one_thread(const sqlite3_mem_methods *methods) {
+/* For a process in which no second thread ever uses SQLite: it leaves out all of its locks, too. */
+static inline int household_sqlite_use_in_one_thread(void) {
   int code = sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
-  if (code == SQLITE_OK) code = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
-  if (code == SQLITE_OK) code = sqlite3_config(SQLITE_CONFIG_MALLOC, methods);
-  return code;
+  return code == SQLITE_OK ? household_sqlite_count_no_memory() : code;
 }
 /* Gives memory that is free again back to the system: the C library keeps it otherwise. */
 static inline void household_sqlite_release_memory(sqlite3 *connection) {

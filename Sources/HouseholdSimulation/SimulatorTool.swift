@@ -1,3 +1,4 @@
+import CSQLite
 import FoundationEssentials
 import Glibc
 
@@ -60,7 +61,8 @@ package enum SimulatorTool {
 
   /// Runs it; returns the exit code.
   package static func run(_ arguments: [String]) -> Int32 {
-    precondition(SingleThreadMemory.install(), "something has used SQLite before the first household")
+    precondition(
+      household_sqlite_use_in_one_thread() == SQLITE_OK, "something has used SQLite before the first household")
     if arguments.first == "scenario" { return scenarios(Array(arguments.dropFirst())) }
     guard let options = Options(arguments) else {
       print(usage)
