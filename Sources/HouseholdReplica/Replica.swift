@@ -89,6 +89,7 @@ package final class Replica {
     duplicates = try Duplicates(connection, registry: registry, schema: membershipState.schema)
     admission.limits = try storedLimits()
     held = try readHeld()
+    try renewTriggers()
   }
 
   /// Settings of the engine's connection: durable commits, and triggers off so that sync is never captured.
@@ -139,6 +140,7 @@ package final class Replica {
       try facts.set(.nonce, .bytes(nonce.bytes))
       try facts.set(.incarnation, .bytes(incarnation.bytes))
       try facts.set(.needsSnapshot, .integer(needsSnapshot ? 1 : 0))
+      try facts.set(.triggers, .integer(TriggerWords.number))
     }
     connection.close()
     let replica = try Replica(path: path, cryptography: cryptography, signer: signer)
