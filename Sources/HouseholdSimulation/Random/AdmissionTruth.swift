@@ -94,30 +94,40 @@ struct AdmissionTruth {
   /// How far along a branch the paths to the named changesets go.
   ///
   /// One that is not here may lie on any branch of its replica that is not as long (decision 0009), and so after all that
-  /// the branch leaves.
+  /// the branch leaves; and if it is not here and the replica's is not either, whatever nobody here has heard of may.
   private func reach(_ named: Dependencies, of root: ReplicaID, on branch: ReplicaID) -> UInt64 {
-    named.entries.values.map { last in
+    var (found, absent) = ([Int](), [Dependency]())
+    for last in named.entries.values {
       if let number = archive.resolve(last), view.names[number] != nil {
-        return archive.relations[number].path.reduce(0) { reach, number in
-          guard let name = view.names[number], name.replica == branch else { return reach }
-          return max(reach, name.sequence)
-        }
+        found.append(number)
+      } else {
+        absent.append(last)
       }
-      let isOfReplica =
-        last.replica == root
-        || branches[last.replica]?.values.contains { archive.known[$0].changeset.name.replica == root } ?? false
-      guard isOfReplica else { return 0 }
-      return branches.reduce(0) { reach, other in
+    }
+    let reach = found.reduce(0) { reach, number in max(reach, end(of: archive.relations[number].path, on: branch)) }
+    guard absent.contains(where: { isOf($0.replica, root) ?? false }) else { return reach }
+    return absent.filter { isOf($0.replica, root) ?? true }.reduce(reach) { reach, last in
+      branches.reduce(reach) { reach, other in
         guard let tip = other.value.max(by: { $0.key < $1.key }), tip.key < last.sequence,
           archive.known[tip.value].changeset.name.replica == root
         else { return reach }
         if other.key == branch { return max(reach, last.sequence) }
-        return archive.relations[tip.value].path.reduce(reach) { reach, number in
-          guard let name = view.names[number], name.replica == branch else { return reach }
-          return max(reach, name.sequence)
-        }
+        return max(reach, end(of: archive.relations[tip.value].path, on: branch))
       }
-    }.max() ?? 0
+    }
+  }
+
+  private func end(of path: NumberSet, on branch: ReplicaID) -> UInt64 {
+    path.reduce(0) { end, number in
+      guard let name = view.names[number], name.replica == branch else { return end }
+      return max(end, name.sequence)
+    }
+  }
+
+  /// Whether a name is that of a branch of the replica; nil for one of which nothing is here.
+  private func isOf(_ name: ReplicaID, _ root: ReplicaID) -> Bool? {
+    if name == root { return true }
+    return branches[name].map { $0.values.contains { archive.known[$0].changeset.name.replica == root } }
   }
 
   private mutating func applyMore(_ inOrder: [Int]) -> Bool {
