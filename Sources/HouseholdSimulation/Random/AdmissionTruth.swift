@@ -26,6 +26,9 @@ struct AdmissionTruth {
   private var ends: [End?]
   /// What must be applied.
   private(set) var applied = NumberSet()
+  /// Whether something does not count only because the changeset that an entry names is not here: until it comes, values
+  /// may be missing that everybody had confirmed to be written over (decision 0009).
+  private(set) var isUncertain = false
 
   init(
     _ device: SimulatedDevice, received: NumberSet, view: ArchiveView, archive: ChangesetArchive, rights: WriteRights
@@ -40,7 +43,11 @@ struct AdmissionTruth {
       ($0.name.sequence, $0.name.replica) < ($1.name.sequence, $1.name.replica)
     }
     for (number, name) in inOrder { branches[name.replica, default: [:]][name.sequence] = number }
-    for (branch, changesets) in branches { limits[branch] = limit(of: branch, changesets) }
+    for (branch, changesets) in branches {
+      let (limit, isUncertain) = limit(of: branch, changesets)
+      limits[branch] = limit
+      if isUncertain { self.isUncertain = true }
+    }
     for (number, name) in inOrder {
       let before = endBefore(number)
       let isWhole = before == archive.relations[number].previous.map(End.at) ?? .beforeTheFirst
@@ -65,8 +72,10 @@ struct AdmissionTruth {
     return nil
   }
 
-  private func limit(of branch: ReplicaID, _ changesets: [UInt64: Int]) -> UInt64 {
+  private func limit(of branch: ReplicaID, _ changesets: [UInt64: Int]) -> (limit: UInt64, isUncertain: Bool) {
     var limit = UInt64.max
+    var isUncertain = false
+    let last = changesets.keys.max() ?? 0
     // All of a branch are of one device and begun at the same heads, and its author learns seldom of others.
     var cutoffs: [(device: DeviceID, begun: [EntryHash], cutoff: UInt64?)] = []
     var mayWrite: [(device: DeviceID, heads: [EntryHash], mayWrite: Bool)] = []
@@ -77,7 +86,9 @@ struct AdmissionTruth {
         limit = min(limit, found.cutoff ?? .max)
       } else {
         let cutoff = rights.cutoff(of: branch, device: device, begunAt: known.begun) { named in
-          reach(named, of: known.changeset.name.replica, on: branch)
+          let reach = reach(named, of: known.changeset.name.replica, on: branch)
+          if reach < last, named.entries.values.contains(where: { isAbsent($0) }) { isUncertain = true }
+          return reach
         }
         cutoffs.append((device, known.begun, cutoff))
         limit = min(limit, cutoff ?? .max)
@@ -88,8 +99,10 @@ struct AdmissionTruth {
       if found == nil { mayWrite.append((device, known.heads, isAllowed)) }
       if !isAllowed { limit = min(limit, sequence - 1) }
     }
-    return limit
+    return (limit, isUncertain)
   }
+
+  private func isAbsent(_ named: Dependency) -> Bool { archive.resolve(named).flatMap { view.names[$0] } == nil }
 
   /// How far along a branch the paths to the named changesets go.
   ///
