@@ -63,11 +63,16 @@ struct AdmissionTruth {
   }
 
   /// A changeset that is applied, and that does not count or depends on something that counts and is not; nil if none.
-  func firstFault(in applied: NumberSet) -> String? {
+  ///
+  /// - Parameter isHealed: whether nothing is under way any more. What counts again need not be here at once, and what
+  ///   was applied when it did not count stays.
+  func firstFault(in applied: NumberSet, isHealed: Bool) -> String? {
     for number in applied {
       guard let name = view.names[number] else { continue }
       if ends[number] != .at(number) { return "has applied \(name), which does not count (D5)" }
-      if let missing = firstMissing(number, in: applied) { return "has applied \(name) before \(missing) (D2)" }
+      if let missing = firstMissing(number, in: applied, waitsForBound: isHealed) {
+        return "has applied \(name) before \(missing) (D2)"
+      }
     }
     return nil
   }
@@ -172,16 +177,26 @@ struct AdmissionTruth {
   }
 
   /// The first thing that counts of what the changeset depends on and that is not in the set; nil if all is.
-  private func firstMissing(_ number: Int, in set: NumberSet) -> String? {
+  ///
+  /// - Parameter waitsForBound: whether what is not here, and of a replica that an entry bounds, is looked for too.
+  private func firstMissing(_ number: Int, in set: NumberSet, waitsForBound: Bool = true) -> String? {
     for (dependency, needed) in archive.relations[number].dependencies {
       if needed == nil, set.contains(number), isCutOff(dependency) { continue }
       guard let end = needed.flatMap({ ends[$0] ?? (set.contains(number) ? endOfAbsent($0) : nil) }) else {
+        if !waitsForBound, let needed, isBound(needed) { continue }
         return "\(dependency.replica):\(dependency.sequence), which is not here,"
       }
       guard case .at(let end) = end, !set.contains(end) else { continue }
       return view.names[end].map { "\($0)" } ?? "\(archive.known[end].hash)"
     }
     return nil
+  }
+
+  /// Whether an entry bounds the replica of a changeset.
+  private func isBound(_ number: Int) -> Bool {
+    let known = archive.known[number]
+    guard let device = known.device else { return false }
+    return rights.cutoff(of: known.changeset.name.replica, device: device, begunAt: known.begun) != nil
   }
 
   /// Whether a changeset that nobody has any more, and of which only its name and hash are known, is beyond what entries
