@@ -56,6 +56,8 @@ package final class Replica {
   package internal(set) var forkCount = 0
   /// While a snapshot is put in place: the branches that have another name here, each with its last changeset.
   var grafts: [ReplicaID: ChangesetName] = [:]
+  /// While a snapshot is put in place: the records in which it has writes beside others that are here.
+  var contested: Set<RecordPlace> = []
   /// A snapshot that is being put in place as it comes.
   var directAdoption: DirectAdoption?
   /// Where new replica ids come from.
@@ -262,6 +264,7 @@ package final class Replica {
     (hasForked, forkedRoots, seenEarly) = (false, [], [])
     hasReachedLast = false
     grafts = [:]
+    contested = []
     digestCache = nil
   }
 }
