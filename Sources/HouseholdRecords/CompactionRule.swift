@@ -17,7 +17,8 @@ package enum CompactionRule {
 
   /// Whether the values of a record may be forgotten: it is dead, and nothing of it is of use to anyone any more.
   ///
-  /// Its end stays: that it is deleted, and in which life. So nothing brings it back, whoever returns.
+  /// Its end stays: that it is deleted, and in which life. So nothing brings it back, whoever returns. What was written in a
+  /// later life, whose beginning does not count, shows again in the next life of that number.
   ///
   /// - Parameters:
   ///   - base: what the log does not hold any more.
@@ -28,7 +29,7 @@ package enum CompactionRule {
   ) -> Bool {
     guard !state.isAlive, state.life > 0, !hasConflicts else { return false }
     return state.cells.values.joined().allSatisfy { write in
-      base.contains(write.name) && confirmed.allSatisfy { $0.contains(write.name) }
+      write.life <= state.life && base.contains(write.name) && confirmed.allSatisfy { $0.contains(write.name) }
     }
   }
 

@@ -126,6 +126,34 @@ struct CompactionTests {
     #expect(try life(a, "c2")?.isEmptied == false)
   }
 
+  @Test func `a deleted record keeps what was written in a later life, whose beginning does not count (F9, R5)`() throws
+  {
+    try c.delete("category", "c2")
+    try c.seal()
+    try c.put("category", "c2", [("name", .text("kim's"))])
+    try c.seal()
+    try home.pull("sam", from: "kim")
+    try b.put("category", "c2", [("note", .text("sam's"))])
+    try b.seal()
+    try home.remove("kim", by: "alex")
+    try home.settle("alex", "sam")
+    for id in ["c1", "c2"] { try a.delete("category", id) }
+    for _ in 0..<2 {
+      try home.settle("alex", "sam")
+      try confirmAll("alex", "sam")
+    }
+    try home.settle("alex", "sam")
+
+    #expect(try compact(a).emptied == ["category": 1])
+    #expect(try life(a, "c1")?.isEmptied == true)
+    #expect(try life(a, "c2")?.isEmptied == false)
+    // A new life has the number of the one that did not count.
+    try a.put("category", "c2", [("name", .text("again"))])
+    try home.settle("alex", "sam")
+    #expect(try home.firstDifference("alex", "sam") == nil)
+    #expect(try a.fields("category", "c2")?["name"] == .text("again"))
+  }
+
   @Test func `a deleted record with an open conflict keeps its values until that is decided (F9)`() throws {
     try a.delete("category", "c2")
     try b.put("category", "c2", [("note", .text("still needed"))])

@@ -50,7 +50,9 @@ struct CompactionTruth {
   }
 
   private func isSeen(_ write: Write, by deletions: [Write]) throws -> Bool {
-    try deletions.contains { try $0.name == write.name || coverage.covers($0.name, write.name) }
+    try deletions.contains {
+      try $0.life >= write.life && ($0.name == write.name || coverage.covers($0.name, write.name))
+    }
   }
 
   private func conflicts(of state: RecordState) throws -> Set<Conflict> {
