@@ -27,8 +27,9 @@ extension Judge {
       let view = ArchiveView(archive, of: received)
       for holding in try device.replica.receivedDependencies() {
         let name = ChangesetName(replica: holding.replica, sequence: holding.sequence)
-        if archive.resolve(holding).flatMap({ view.names[$0] }) != name {
-          return "\(device.name) has another name for \(name) than follows from what it knows (D4)"
+        let due = archive.resolve(holding).flatMap { view.names[$0] }
+        if due != name {
+          return "\(device.name) calls \(due.map { "\($0)" } ?? "what nobody has") \(name), which does not follow (D4)"
         }
       }
       let applied = view.closure(of: vectors.applied)
