@@ -5,7 +5,7 @@ extension Replica {
   /// Makes a replica and its branches known, parents first.
   func adoptTree(_ branches: [SnapshotHeader.Replica]) throws {
     let branches = standingForRoot(branches)
-    if try branches.allSatisfy(fits) {
+    if try branches.allSatisfy({ try fits($0, among: branches) }) {
       for branch in branches {
         try addBranch(branch)
         for header in branch.recent + [branch.last] { _ = try know(header) }
@@ -41,8 +41,10 @@ extension Replica {
       }
   }
 
-  /// Whether the branch is the same here as far as can be seen: the usual case.
-  private func fits(_ branch: SnapshotHeader.Replica) throws -> Bool {
+  /// Whether the branch is the same here as far as can be seen, and is called the same: the usual case.
+  ///
+  /// What the parent goes on with may be what the server has not applied, and not here; then the branch has its name.
+  private func fits(_ branch: SnapshotHeader.Replica, among branches: [SnapshotHeader.Replica]) throws -> Bool {
     for header in branch.recent + [branch.last] {
       if let ours = try hash(of: header.name), ours != header.hash { return false }
     }
@@ -55,8 +57,10 @@ extension Replica {
     if let known = replicas[branch.last.name.replica] {
       return known.parent == parent.number && known.fork == place.fork
     }
-    let ours = try hash(of: ChangesetName(replica: parent.id, sequence: place.fork + 1))
-    return parent.received <= place.fork || ours != nil && ours != place.first
+    if parent.received <= place.fork {
+      return branches.contains { $0.last.name.replica == parent.id && $0.last.name.sequence > place.fork }
+    }
+    return try hash(of: ChangesetName(replica: parent.id, sequence: place.fork + 1)).map { $0 < place.first } ?? false
   }
 
   private func addBranch(_ branch: SnapshotHeader.Replica) throws {

@@ -144,6 +144,48 @@ struct DirectAdoptionTests {
     #expect(try home.difference("alex", "joiner") == nil)
   }
 
+  /// The server has the branch whose name is the replica's, and cannot apply it.
+  @Test(arguments: [false, true])
+  func `a branch has the name that follows from what is known here, whatever the server knows besides (D4)`(
+    knowsAnother: Bool
+  ) throws {
+    for _ in 0..<64 {
+      let home = try TestHousehold("ann", "bo", "cy", "di")
+      try home["cy"].put("category", "c1", [("note", .text("first"))])
+      try home["cy"].seal()
+      try home.settle("ann", "bo", "cy", "di")
+      for name in ["second", "third"] { _ = try home.copy("cy", as: name) }
+      try home["di"].put("category", "d1", [("note", .text("di's"))])
+      try home["di"].seal()
+      try home.pull("cy", from: "di")
+      let branches = try ["cy", "second", "third"].map { name in
+        let known = try home[name].replica.vectors().received
+        try home[name].put("category", "c2", [("note", .text(name))])
+        try home[name].seal()
+        return try home[name].replica.log(after: .start, skipping: known, limitBytes: .max).changesets.map(\.packed)
+      }
+      let hashes = try branches.map { OpenSSLCryptography().hashed(try Replica.unpack($0[0]).0.bytes) as ChangesetHash }
+      guard hashes[0] < hashes[1], hashes[1] < hashes[2] else { continue }
+      func give(_ branch: Int, to name: String) throws {
+        let (replica, device) = (home[name].replica, home["cy"].key.device)
+        _ = try replica.receive(branches[branch], from: device, token: nil, now: home[name].now)
+      }
+      for branch in 0..<2 { try give(branch, to: "ann") }
+      if knowsAnother { try give(2, to: "bo") }
+
+      try home.adoptSnapshot("bo", from: "ann")
+
+      let root = home["cy"].replica.replica
+      let holding = try home["bo"].replica.receivedDependencies().first { $0.replica == root }
+      #expect(holding?.hashPrefix == hashes[1].prefix && holding?.sequence == 2)
+      for branch in 0..<3 { for name in ["ann", "bo"] { try give(branch, to: name) } }
+      try home.settle("ann", "bo", "di")
+      #expect(try home.firstDifference("ann", "bo", "di") == nil)
+      return
+    }
+    Issue.record("64 households, and no branches in this order of hashes")
+  }
+
   @Test func `two copies of one device that call different changesets alike serve different snapshots (D4)`() throws {
     let copy = home.folder.appending(path: "copy.sqlite").path
     try Replica.copy(a.path, to: copy)
