@@ -23,10 +23,7 @@ package struct Identifier256<Kind>: Hashable, Comparable, Sendable, CustomString
   /// The identifier with these 32 bytes; nil for any other count.
   package init?(bytes: some Collection<UInt8>) {
     guard bytes.count == Self.byteCount else { return nil }
-    var iterator = bytes.makeIterator()
-    self.init(
-      w0: bigEndianWord(&iterator), w1: bigEndianWord(&iterator), w2: bigEndianWord(&iterator),
-      w3: bigEndianWord(&iterator))
+    self = withWords(of: bytes) { word in Self(w0: word(0), w1: word(1), w2: word(2), w3: word(3)) }
   }
 
   /// The identifier written as 64 hexadecimal digits; nil for anything else.
@@ -73,8 +70,7 @@ package struct Identifier128<Kind>: Hashable, Comparable, Sendable, CustomString
   /// The identifier with these 16 bytes; nil for any other count.
   package init?(bytes: some Collection<UInt8>) {
     guard bytes.count == Self.byteCount else { return nil }
-    var iterator = bytes.makeIterator()
-    self.init(w0: bigEndianWord(&iterator), w1: bigEndianWord(&iterator))
+    self = withWords(of: bytes) { word in Self(w0: word(0), w1: word(1)) }
   }
 
   /// The identifier written as 32 hexadecimal digits; nil for anything else.
@@ -136,10 +132,19 @@ package typealias Incarnation = Identifier128<IncarnationKind>
 /// What binds a replica id to its device; stands in changeset 1.
 package typealias ReplicaNonce = Identifier128<NonceKind>
 
-private func bigEndianWord(_ bytes: inout some IteratorProtocol<UInt8>) -> UInt64 {
-  var word: UInt64 = 0
-  for _ in 0..<8 { word = word << 8 | UInt64(bytes.next() ?? 0) }
-  return word
+/// Hands over what reads the n-th eight bytes as a number.
+///
+/// Byte by byte through an iterator it took a twenty-fifth of a simulation's time: nothing specialises what other
+/// modules call.
+private func withWords<Result>(
+  of bytes: some Collection<UInt8>, _ body: (_ word: (Int) -> UInt64) -> Result
+) -> Result {
+  func read(_ buffer: UnsafeBufferPointer<UInt8>) -> Result { body { bigEndianWord($0, of: buffer) } }
+  return bytes.withContiguousStorageIfAvailable(read) ?? Array(bytes).withUnsafeBufferPointer(read)
+}
+
+private func bigEndianWord(_ index: Int, of bytes: UnsafeBufferPointer<UInt8>) -> UInt64 {
+  (8 * index..<8 * index + 8).reduce(0) { $0 << 8 | UInt64(bytes[$1]) }
 }
 
 private func putBigEndian(_ word: UInt64, at start: Int, of buffer: UnsafeMutableBufferPointer<UInt8>) {

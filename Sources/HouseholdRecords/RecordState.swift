@@ -16,6 +16,9 @@ package struct RecordState: Hashable, Sendable {
     return winner.value == .alive(true)
   }
 
+  /// Whether a cell has several maximal writes.
+  package var isContested: Bool { cells.values.contains { $0.count > 1 } }
+
   /// The write that decides the cell now; nil shows as null.
   package func winner(of cell: String, strategy: MergeStrategy = .merge) -> Write? {
     MergeRule.winner(of: cells[cell] ?? [], life: life, strategy: strategy)

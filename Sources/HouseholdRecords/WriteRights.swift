@@ -55,10 +55,18 @@ package struct WriteRights: Sendable {
   /// Whether an entry names a changeset of this seq as the last of the device that counts, or one that a sleeping author
   /// had.
   package func isLast(_ sequence: UInt64, of device: DeviceID) -> Bool {
-    let named = withdrawals.flatMap { withdrawal in
+    lasts(of: device).contains { $0.entries.values.contains { $0.sequence == sequence } }
+  }
+
+  /// Whether an entry names a changeset of this replica as one of the last of the device that count.
+  package func names(_ replica: ReplicaID, of device: DeviceID) -> Bool {
+    lasts(of: device).contains { $0.entries[replica] != nil }
+  }
+
+  private func lasts(of device: DeviceID) -> [Dependencies] {
+    withdrawals.flatMap { withdrawal in
       [withdrawal.cutoffs[device]].compactMap(\.self) + floors(of: withdrawal).map(\.confirmed)
     }
-    return named.contains { $0.entries.values.contains { $0.sequence == sequence } }
   }
 
   /// What the author of an entry surely had: others may have compacted as much while he slept.

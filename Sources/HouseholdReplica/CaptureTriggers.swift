@@ -12,7 +12,6 @@ enum CaptureTriggers {
   static func triggers(for type: RecordType, number: Int64) -> [SchemaTables.Trigger] {
     let table = SchemaTables.quoted(type.name)
     let columns = "INSERT INTO sync_outbox(type, id, kind, fields, at, image)"
-    let changed = changedFields(of: type)
     let insert = """
       CREATE TRIGGER \(SchemaTables.quoted(name(type, "insert"))) AFTER INSERT ON \(table) BEGIN
         \(columns) VALUES (\(number), NEW.id, 1, 0, \(now), NULL);
@@ -27,8 +26,9 @@ enum CaptureTriggers {
       """
     let update = """
       CREATE TRIGGER \(SchemaTables.quoted(name(type, "update"))) AFTER UPDATE ON \(table)
-      WHEN OLD.id = NEW.id AND \(changed) <> 0 BEGIN
-        \(columns) VALUES (\(number), NEW.id, 2, \(changed), \(now), \(imageOfChanged(of: type)));
+      WHEN OLD.id = NEW.id BEGIN
+        \(columns) SELECT \(number), NEW.id, 2, changed, \(now), \(imageOfChanged(of: type))
+        FROM (SELECT \(changedFields(of: type)) AS changed) WHERE changed;
       END
       """
     let move = """
@@ -40,7 +40,7 @@ enum CaptureTriggers {
     // The row in whose place another one is put: `UPDATE OR REPLACE` takes it away without another word.
     let displace = """
       CREATE TRIGGER \(SchemaTables.quoted(name(type, "displace"))) BEFORE UPDATE OF id ON \(table)
-      WHEN OLD.id <> NEW.id AND EXISTS (SELECT 1 FROM \(table) WHERE id = NEW.id) BEGIN
+      WHEN OLD.id <> NEW.id BEGIN
         \(columns) SELECT \(number), NEW.id, 0, 0, \(now), \(image(of: type, row: "old")) FROM \(table) AS old
         WHERE old.id = NEW.id;
       END
@@ -63,20 +63,16 @@ enum CaptureTriggers {
     if type.fields.isEmpty { return "0" }
     let bits = type.fields.enumerated().map { index, field in
       let column = SchemaTables.quoted(field.name)
-      return "((OLD.\(column) IS NOT NEW.\(column)) << \(index))"
+      return "(OLD.\(column) IS NOT NEW.\(column)) * \(1 << index)"
     }
-    return "(" + bits.joined(separator: " | ") + ")"
+    return bits.joined(separator: " + ")
   }
 
-  /// The row as a JSON array in the order of the fields, without loss: real as 17 digits, bytes as hexadecimal.
+  /// The row as a JSON array in the order of the fields, without loss.
   static func image(of type: RecordType, row: String) -> String {
     let parts = type.fields.map { field in
       let column = "\(row).\(SchemaTables.quoted(field.name))"
-      return switch field.kind {
-      case .real: "CASE WHEN \(column) IS NULL THEN NULL ELSE printf('%!.17g', \(column)) END"
-      case .bytes: "CASE WHEN \(column) IS NULL THEN NULL ELSE hex(\(column)) END"
-      default: column
-      }
+      return lossless(column, of: field) ?? column
     }
     return "json_array(\(parts.joined(separator: ", ")))"
   }
@@ -85,15 +81,19 @@ enum CaptureTriggers {
   private static func imageOfChanged(of type: RecordType) -> String {
     let parts = type.fields.map { field in
       let column = SchemaTables.quoted(field.name)
-      let value =
-        switch field.kind {
-        case .real: "printf('%!.17g', OLD.\(column))"
-        case .bytes: "hex(OLD.\(column))"
-        default: "OLD.\(column)"
-        }
-      return "CASE WHEN OLD.\(column) IS NOT NULL AND OLD.\(column) IS NOT NEW.\(column) THEN \(value) END"
+      let overwritten = "nullif(OLD.\(column), NEW.\(column))"
+      return lossless(overwritten, of: field) ?? overwritten
     }
     return "json_array(\(parts.joined(separator: ", ")))"
+  }
+
+  /// A value that JSON would not hold without loss, as a text: real as 17 digits, bytes as hexadecimal; nil for others.
+  private static func lossless(_ value: String, of field: FieldDefinition) -> String? {
+    switch field.kind {
+    case .real: "CASE WHEN \(value) IS NOT NULL THEN printf('%!.17g', \(value)) END"
+    case .bytes: "CASE WHEN \(value) IS NOT NULL THEN hex(\(value)) END"
+    default: nil
+    }
   }
 
   /// The row that an image holds, in the order of the type's fields.

@@ -191,14 +191,14 @@ internal import HouseholdRecords
   /// Begins a write transaction that `commit` or `rollBack` ends; transactions in between become part of it.
   func begin() throws {
     precondition(!isInTransaction, "a connection has one transaction at a time")
-    try execute("BEGIN IMMEDIATE")
+    try run("BEGIN IMMEDIATE")
     isInTransaction = true
   }
 
   /// Makes everything since `begin` durable; if that fails nothing of it happened.
   func commit() throws {
     do {
-      try execute("COMMIT")
+      try run("COMMIT")
       isInTransaction = false
       commits += 1
     } catch {

@@ -34,6 +34,8 @@ struct Facts {
     case backupAt = "backup_at"
     case isOff = "is_off"
     case awaitsCatchUp = "awaits_catch_up"
+    /// The words of the triggers (``TriggerWords``).
+    case triggers
   }
 
   func bytes(_ name: Name) throws -> [UInt8]? {

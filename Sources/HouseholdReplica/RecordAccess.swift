@@ -32,6 +32,8 @@ package final class RecordAccess {
   let connection: Connection
   /// The membership log as it was when this was opened, or read anew.
   private var log: MembershipLog
+  /// The number of the last entry that was read into it.
+  private var lastEntry: Int64
   /// Who belonged then, and who might write.
   private(set) var membership: MembershipState
   private(set) var rights: WriteRights
@@ -55,13 +57,14 @@ package final class RecordAccess {
     }
     if !readOnly { try connection.execute("PRAGMA synchronous = FULL") }
     let household: HouseholdID = try Facts(connection).identifier256(.household)
-    log = try Replica.loadMembership(connection, household: household, cryptography: cryptography)
+    log = MembershipLog(household: household)
+    lastEntry = try Replica.load(connection, after: 0, into: &log, cryptography: cryptography)
     (membership, rights) = MembershipEvaluation.evaluate(log)
   }
 
   /// Takes in what the membership log has got since, and the schema with it.
   package func readMembershipAnew(cryptography: any Cryptography) throws {
-    try Replica.load(connection, into: &log, cryptography: cryptography)
+    lastEntry = try Replica.load(connection, after: lastEntry, into: &log, cryptography: cryptography)
     (membership, rights) = MembershipEvaluation.evaluate(log)
   }
 

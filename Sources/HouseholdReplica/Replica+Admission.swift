@@ -44,8 +44,9 @@ extension Replica {
       let begun = entry.fork == 0 ? heads : entry.begun
       admission.limits[entry.id] = try cutoff(of: entry, begunAt: begun)
     }
-    // Only when it is stored it shows whether it is the one that an entry means.
-    if admission.rights.isLast(name.sequence, of: entry.device) { hasReachedLast = true }
+    // Only when it is stored it shows whether it is the one that an entry means, or a replica that is no branch.
+    let isNew = name.sequence == entry.fork + 1 && admission.rights.names(entry.id, of: entry.device)
+    if isNew || admission.rights.isLast(name.sequence, of: entry.device) { hasReachedLast = true }
     guard isAdmitted(name) else { return false }
     // An empty changeset only confirms, which whoever reads may do.
     if changeset.operations.isEmpty || admission.rights.mayWrite(entry.device, at: heads) { return true }
@@ -194,19 +195,25 @@ extension Replica {
   ///
   /// One whose hash was not known to the author any more is taken by its name. One that is not here yet may lie on any
   /// branch of its replica that is not as long, and so after what that branch leaves, and on none that has another changeset
-  /// in its place.
+  /// in its place. Where one of a replica is not here, a name that nobody here has heard of may be a branch of it: who knows
+  /// only that branch calls it by the replica's name.
   private func reach(of entry: ReplicaTable.Entry, on named: Dependencies) throws -> UInt64 {
     var reach: UInt64 = 0
+    var absent: [Dependency] = []
     for last in named.sorted {
       if last.hashPrefix == 0, last.replica == entry.id {
         reach = max(reach, last.sequence)
       } else if let name = try resolve(last) {
         reach = max(reach, lastOfBranch(entry, onPathTo: name))
-      } else if replicas[last.replica]?.root == entry.root {
-        for branch in replicas.tree(of: entry.root) where last.sequence > max(branch.fork, branch.received) {
-          let place = ChangesetName(replica: branch.id, sequence: last.sequence)
-          reach = max(reach, lastOfBranch(entry, onPathTo: place))
-        }
+      } else {
+        absent.append(last)
+      }
+    }
+    guard absent.contains(where: { replicas[$0.replica]?.root == entry.root }) else { return reach }
+    for last in absent where replicas[last.replica].map({ $0.root == entry.root }) ?? true {
+      for branch in replicas.tree(of: entry.root) where last.sequence > max(branch.fork, branch.received) {
+        let place = ChangesetName(replica: branch.id, sequence: last.sequence)
+        reach = max(reach, lastOfBranch(entry, onPathTo: place))
       }
     }
     return reach

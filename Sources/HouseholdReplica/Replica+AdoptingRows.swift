@@ -148,6 +148,7 @@ extension Replica {
     var state = try CellVersions.decode(ours, row: row, table: table, names: self)
     let place = RecordPlace(type: type, id: id)
     try merge(CellVersions.decode(theirs, row: shown, table: table, names: self), into: &state, of: place)
+    if state.isContested { contested.insert(place) }
     try store(state, of: place, table: table, shownBefore: row, earlierFlags: ours.flags)
   }
 }

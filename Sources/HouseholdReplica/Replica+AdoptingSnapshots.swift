@@ -71,10 +71,19 @@ extension Replica {
     try settleForks()
     try facts.set(.needsSnapshot, .integer(0))
     try readmit(since: nil)
+    try settleContested()
     try setToken(token, of: peer)
     _ = try applyReady()
     try readDuplicatesAgain()
     _ = try sealInTransaction(now: now)
+  }
+
+  /// Takes out of the records what one side had displaced long ago: the write that took its place is displaced itself, and
+  /// those that are left need not take the place of both.
+  private func settleContested() throws {
+    let places = contested.sorted()
+    contested = []
+    if !places.isEmpty { try recompute(places, without: Withdrawn()) }
   }
 
   private func adoptPages(of id: SnapshotID) throws {
@@ -105,7 +114,7 @@ extension Replica {
     try pages.check(content)
     switch content {
     case .header(let header):
-      grafts = [:]
+      (grafts, contested) = ([:], [])
       try adopt(header)
     case .rows(let reader): try adopt(reader, of: unpacked)
     }

@@ -6,21 +6,29 @@ extension Replica {
     _ connection: Connection, household: HouseholdID, cryptography: any Cryptography
   ) throws -> MembershipLog {
     var log = MembershipLog(household: household)
-    try load(connection, into: &log, cryptography: cryptography)
+    _ = try load(connection, after: 0, into: &log, cryptography: cryptography)
     return log
   }
 
-  /// Adds what is in the file to the log.
-  static func load(_ connection: Connection, into log: inout MembershipLog, cryptography: any Cryptography) throws {
-    let statement = try connection.statement("SELECT bytes FROM sync_membership ORDER BY number")
+  /// Adds what the file holds after an entry's number to the log, and returns the last number; entries stay for ever.
+  static func load(
+    _ connection: Connection, after last: Int64, into log: inout MembershipLog, cryptography: any Cryptography
+  ) throws -> Int64 {
+    let statement = try connection.statement(
+      "SELECT number, bytes FROM sync_membership WHERE number > ? ORDER BY number")
+    try statement.bind(1, last)
     defer { statement.reset() }
-    var entries: [[UInt8]] = []
-    while try statement.step() { entries.append(statement.bytes(0)) }
+    var (entries, last): ([[UInt8]], Int64) = ([], last)
+    while try statement.step() {
+      last = statement.integer(0)
+      entries.append(statement.bytes(1))
+    }
     do {
       _ = try log.add(entries, cryptography: cryptography)
     } catch {
       throw ReplicaError(.corrupt, "The membership log in the replica is damaged.", cause: "\(error)")
     }
+    return last
   }
 
   package func membership() throws -> MembershipState { membershipState }

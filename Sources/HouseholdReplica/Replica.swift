@@ -56,6 +56,8 @@ package final class Replica {
   package internal(set) var forkCount = 0
   /// While a snapshot is put in place: the branches that have another name here, each with its last changeset.
   var grafts: [ReplicaID: ChangesetName] = [:]
+  /// While a snapshot is put in place: the records in which it has writes beside others that are here.
+  var contested: Set<RecordPlace> = []
   /// A snapshot that is being put in place as it comes.
   var directAdoption: DirectAdoption?
   /// Where new replica ids come from.
@@ -89,6 +91,7 @@ package final class Replica {
     duplicates = try Duplicates(connection, registry: registry, schema: membershipState.schema)
     admission.limits = try storedLimits()
     held = try readHeld()
+    try renewTriggers()
   }
 
   /// Settings of the engine's connection: durable commits, and triggers off so that sync is never captured.
@@ -139,6 +142,7 @@ package final class Replica {
       try facts.set(.nonce, .bytes(nonce.bytes))
       try facts.set(.incarnation, .bytes(incarnation.bytes))
       try facts.set(.needsSnapshot, .integer(needsSnapshot ? 1 : 0))
+      try facts.set(.triggers, .integer(TriggerWords.number))
     }
     connection.close()
     let replica = try Replica(path: path, cryptography: cryptography, signer: signer)
@@ -260,6 +264,7 @@ package final class Replica {
     (hasForked, forkedRoots, seenEarly) = (false, [], [])
     hasReachedLast = false
     grafts = [:]
+    contested = []
     digestCache = nil
   }
 }

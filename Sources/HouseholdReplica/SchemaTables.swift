@@ -7,7 +7,8 @@ internal import HouseholdRecords
 enum SchemaTables {
   /// The name, quoted for SQL: `transaction` and `group` are keywords.
   static func quoted(_ name: String) -> String {
-    "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+    guard name.utf8.contains(UInt8(ascii: "\"")) else { return "\"\(name)\"" }
+    return "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
   }
 
   /// A text as an SQL literal.
@@ -37,32 +38,52 @@ enum SchemaTables {
   static func adopt(_ schema: Schema, after earlier: Schema, on connection: Connection) throws {
     let ownerships = Dictionary(schema.ownerships.map { ($0.set.type, $0) }) { first, _ in first }
     let before = Dictionary(earlier.ownerships.map { ($0.set.type, $0) }) { first, _ in first }
+    var changes: [Change] = []
     for type in schema.types
     where earlier.type(type.name) != type || before[type.name] != ownerships[type.name] {
       try connection.run("INSERT OR IGNORE INTO sync_type(name) VALUES (?)", .text(type.name))
       guard let number = try connection.integer("SELECT number FROM sync_type WHERE name = ?", .text(type.name)) else {
         throw ReplicaError(.other, "The type \(type.name) has no number.")
       }
-      try adopt(type, number: number, ownership: ownerships[type.name], on: connection)
+      changes.append(try Change(type, number: number, ownership: ownerships[type.name], on: connection))
+    }
+    // SQLite reads the whole schema again for each column: all that goes goes before, all that comes comes after.
+    for change in changes where !change.hasTriggers { try drop(change.outdated, on: connection) }
+    for change in changes { try makeTable(change.type, on: connection) }
+    for change in changes where !change.hasTriggers {
+      if let ownership = change.ownership {
+        try connection.execute(OwnedSetChecks.index(of: change.type, in: ownership))
+      }
+      for trigger in change.triggers { try connection.execute(trigger.statement) }
     }
     connection.forgetStatements()
   }
 
-  private static func adopt(
-    _ type: RecordType, number: Int64, ownership: Schema.Ownership?, on connection: Connection
-  ) throws {
-    let triggers =
-      CaptureTriggers.triggers(for: type, number: number) + WriterChecks.triggers(for: type)
+  /// The triggers of one type.
+  static func triggers(for type: RecordType, number: Int64, ownership: Schema.Ownership?) -> [Trigger] {
+    CaptureTriggers.triggers(for: type, number: number) + WriterChecks.triggers(for: type)
       + (ownership.map { OwnedSetChecks.triggers(for: type, in: $0) } ?? [])
-    // SQLite keeps the words of a trigger. One that is made anew costs every open connection its statements.
-    let made = try self.triggers(of: type.name, on: connection)
-    let areThere = triggers.allSatisfy { made[$0.name] == $0.statement }
-    // Without those that name its columns a table is changed sooner, and SQLite takes no column away that one names.
-    if !areThere { try drop(triggers.map(\.name).filter { made[$0] != nil }, on: connection) }
-    try makeTable(type, on: connection)
-    if areThere { return }
-    if let ownership { try connection.execute(OwnedSetChecks.index(of: type, in: ownership)) }
-    for trigger in triggers { try connection.execute(trigger.statement) }
+  }
+
+  /// What the schema wants of one type, beside the triggers that its table has.
+  private struct Change {
+    let type: RecordType
+    let ownership: Schema.Ownership?
+    let triggers: [Trigger]
+    /// Whether the table has just these. SQLite keeps the words of a trigger, and one that is made anew costs every open
+    /// connection its statements.
+    let hasTriggers: Bool
+    /// Those that are there by these names. Without them, as they name its columns, a table is changed sooner, and SQLite
+    /// takes no column away that one names.
+    let outdated: [String]
+
+    init(_ type: RecordType, number: Int64, ownership: Schema.Ownership?, on connection: Connection) throws {
+      (self.type, self.ownership) = (type, ownership)
+      triggers = SchemaTables.triggers(for: type, number: number, ownership: ownership)
+      let made = try SchemaTables.triggers(of: type.name, on: connection)
+      hasTriggers = triggers.allSatisfy { made[$0.name] == $0.statement }
+      outdated = triggers.map(\.name).filter { made[$0] != nil }
+    }
   }
 
   /// Takes triggers away that are there.

@@ -27,16 +27,22 @@ enum WriterChecks {
 
   /// True for every bad row and few good ones, and cheap for the rest: most rows are short and hold no NUL.
   ///
-  /// Texts are looked at joined into one, because a call of `instr` for each of them costs more than the insertion.
+  /// Texts are looked at joined into one: to look at each of them costs more than the insertion, and every program that
+  /// opens the file reads all of this.
   private static func suspicion(of type: RecordType) -> String {
     let columns = type.fields.map { (kind: $0.kind, column: "NEW.\(SchemaTables.quoted($0.name))") }
-    let texts = columns.filter { [.text, .reference, .json].contains($0.kind) }.map { "coalesce(\($0.column), '')" }
-    let lengths = (columns.filter { [.text, .reference, .json, .bytes].contains($0.kind) }.map(\.column) + ["NEW.id"])
-      .map { "length(CAST(\($0) AS BLOB)) > \(Limits.idBytes)" }
     let meanings = type.fields.filter { ![.text, .reference, .bytes].contains($0.kind) }
-      .flatMap { check(of: $0, in: type).prefix(1) }.map(\.isBad)
-    let nul = "instr(\((texts + ["NEW.id"]).joined(separator: " || ")), char(0)) > 0"
-    return (meanings + lengths + [nul]).map { "(\($0))" }.joined(separator: " OR ")
+      .flatMap { check(of: $0, in: type).prefix(1) }.map { "(\($0.isBad))" }
+    let lengths = columns.filter { $0.kind == .bytes }.map { "length(\($0.column)) > \(Limits.idBytes)" }
+    let texts = columns.filter { [.text, .reference, .json, .timestamp].contains($0.kind) }.map(\.column)
+    let joined = "(SELECT \(joined(["NEW.id"] + texts)) AS texts)"
+    let text = "(SELECT length(CAST(texts AS BLOB)) > \(Limits.idBytes) OR instr(texts, char(0)) FROM \(joined))"
+    return (meanings + lengths + [text]).joined(separator: " OR ")
+  }
+
+  /// The columns' texts as one, nulls left out.
+  private static func joined(_ columns: [String]) -> String {
+    columns.map { "ifnull(\($0), '')" }.joined(separator: " || ")
   }
 
   private typealias Check = (isBad: String, sentence: String)
@@ -47,7 +53,7 @@ enum WriterChecks {
         "length(CAST(NEW.id AS BLOB)) > \(Limits.idBytes)",
         "\(type.name).id is longer than \(Limits.idBytes) bytes"
       ),
-      ("instr(NEW.id, char(0)) > 0", "\(type.name).id holds a NUL character"),
+      ("instr(NEW.id, char(0))", "\(type.name).id holds a NUL character"),
     ]
   }
 
@@ -55,10 +61,10 @@ enum WriterChecks {
   private static func sizeCheck(of type: RecordType) -> [Check] {
     let large = type.fields.filter { [.text, .json, .bytes].contains($0.kind) }
     guard large.count * Limits.textBytes > Limits.recordBytes else { return [] }
-    let sum = large.map { "coalesce(length(CAST(NEW.\(SchemaTables.quoted($0.name)) AS BLOB)), 0)" }
+    let all = joined(large.map { "NEW.\(SchemaTables.quoted($0.name))" })
     return [
       (
-        "\(sum.joined(separator: " + ")) > \(Limits.recordBytes)",
+        "length(CAST(\(all) AS BLOB)) > \(Limits.recordBytes)",
         "\(type.name): the record is larger than \(Limits.recordBytes) bytes"
       )
     ]
@@ -70,7 +76,7 @@ enum WriterChecks {
     let tooLong: Check = (
       "length(CAST(\(column) AS BLOB)) > \(Limits.textBytes)", "\(name) is longer than \(Limits.textBytes) bytes"
     )
-    let nul: Check = ("instr(\(column), char(0)) > 0", "\(name) holds a NUL character")
+    let nul: Check = ("instr(\(column), char(0))", "\(name) holds a NUL character")
     switch field.kind {
     case .text: return [tooLong, nul]
     case .reference:
@@ -79,20 +85,15 @@ enum WriterChecks {
       ]
     case .boolean: return [("\(column) NOT IN (0, 1)", "\(name) must be 0 or 1")]
     case .date:
-      return [
-        (
-          "\(column) IS NOT NULL AND date(\(column), '+0 days') IS NOT \(column)",
-          "\(name) must be a calendar day YYYY-MM-DD"
-        )
-      ]
+      return [("date(\(column), '+0 days') IS NOT \(column)", "\(name) must be a calendar day YYYY-MM-DD")]
     case .timestamp:
       return [
         (
           "\(column) IS NOT NULL AND (julianday(\(column)) IS NULL OR \(column) NOT LIKE '____-__-__T__:__:__%Z')",
           "\(name) must be a time such as 2026-03-01T09:30:00Z"
-        )
+        ), nul,
       ]
-    case .json: return [("\(column) IS NOT NULL AND NOT json_valid(\(column))", "\(name) must be JSON"), tooLong]
+    case .json: return [("\(column) IS NOT NULL AND NOT json_valid(\(column))", "\(name) must be JSON"), tooLong, nul]
     case .bytes:
       return [("length(\(column)) > \(Limits.textBytes)", "\(name) is longer than \(Limits.textBytes) bytes")]
     case .integer, .real, nil: return []

@@ -155,8 +155,8 @@ package final class World {
 
   /// A clean restart: links end, the file is closed and opened.
   ///
-  /// - Parameter body: what happens to the disk while nothing runs.
-  package func restart(_ device: SimulatedDevice, _ body: () -> Void = {}) throws {
+  /// - Parameter body: what happens to the disk while nothing runs; nil for nothing.
+  package func restart(_ device: SimulatedDevice, _ body: (() -> Void)? = nil) throws {
     trace.add("restart \(device.name)")
     device.disk.heal()
     handle(device, .shutDown)

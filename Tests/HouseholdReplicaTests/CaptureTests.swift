@@ -213,6 +213,55 @@ struct CaptureTests {
     for (field, value) in values { #expect(before[field] == value) }
   }
 
+  @Test func `what an update overwrites is told to the last bit, and of the rest nothing`() throws {
+    let home = try TestHousehold("alex")
+    let a = home["alex"]
+    let values: [(String, FieldValue)] = [
+      ("integer", .integer(0)), ("real", .real(0.1 + 0.2)), ("bytes", .bytes([])), ("text", .text("")),
+    ]
+    try a.put("sample", "one", values)
+    try a.seal()
+    try a.put("sample", "one", values + [("date", .text("2026-03-01"))])
+    try a.seal()
+    try a.put(
+      "sample", "one", [("integer", .integer(1)), ("real", .real(0)), ("bytes", .bytes([1])), ("text", .text("x"))])
+    try a.seal()
+    try a.put("sample", "one", [("real", .null), ("bytes", .null)])
+    try a.seal()
+
+    var before: [String: [FieldValue]] = [:]
+    try a.access.history(RecordKey(type: "sample", id: "one")) { change in
+      if let field = change.field { before[field, default: []].append(change.from) }
+    }
+    #expect(Set(before["real"] ?? []) == [.real(0.1 + 0.2), .real(0)])
+    #expect(Set(before["bytes"] ?? []) == [.bytes([]), .bytes([1])])
+    #expect(before["integer"] == [.integer(0)])
+    #expect(before["text"] == [.text("")])
+    #expect(before["date"] == [.null])
+  }
+
+  @Test func `a file with older triggers gets the present ones when its node opens it, and keeps what they captured`()
+    throws
+  {
+    try a.put("category", "c1", [("name", .text("Garden"))])
+    try home.sync("alex", "sam")
+    try a.access.execute("UPDATE category SET sort = 7 WHERE id = 'c1'")
+    try a.access.execute(
+      """
+      DELETE FROM sync_meta WHERE name = 'triggers';
+      DROP TRIGGER sync_capture_category_update;
+      CREATE TRIGGER sync_capture_category_update AFTER UPDATE ON category BEGIN SELECT RAISE(ABORT, 'older'); END
+      """)
+    #expect(throws: ReplicaError.self) { try a.access.execute("UPDATE category SET note = 'x'") }
+
+    try a.restart()
+    try a.access.execute("UPDATE category SET note = 'roses'")
+    try home.sync("alex", "sam")
+
+    #expect(try b.fields("category", "c1") == ["name": .text("Garden"), "sort": .integer(7), "note": .text("roses")])
+    #expect(try home.difference("alex", "sam") == nil)
+  }
+
   @Test func `a record that no message could carry is refused at the writer, one that fits comes through`() throws {
     let most = FieldValue.text(String(repeating: "x", count: Limits.textBytes))
     let error = #expect(throws: ReplicaError.self) {
@@ -240,15 +289,22 @@ struct CaptureTests {
   @Test(arguments: [
     ("date", FieldValue.text("2026-02-30")), ("date", .text("now")), ("boolean", .integer(2)),
     ("timestamp", .text("yesterday")), ("json", .text("{")), ("text", .text("a\u{0}b")),
+    // SQLite's own functions look no further than a NUL.
+    ("timestamp", .text("2026-03-01T09:30:00Z\u{0}b")), ("json", .text("1\u{0}b")), ("date", .text("2026-03-01\u{0}b")),
     ("integer", .text("many")), ("text", .text(String(repeating: "x", count: Limits.textBytes + 1))),
     ("real", .text("x")), ("bytes", .text("text")),
   ])
   func `a bad value is refused at the writer with the field named`(field: String, value: FieldValue) throws {
-    let error = #expect(throws: ReplicaError.self) { try a.put("sample", "s1", [(field, value)]) }
+    try a.put("sample", "s2", [("text", .text("kept"))])
+    try a.seal()
+    for id in ["s1", "s2"] {
+      let error = #expect(throws: ReplicaError.self) { try a.put("sample", id, [(field, value)]) }
+      #expect(error?.code == .badValue)
+      #expect(error?.message.contains("sample.\(field)") == true, "\(error?.message ?? "")")
+    }
 
-    #expect(error?.code == .badValue)
-    #expect(error?.message.contains("sample.\(field)") == true, "\(error?.message ?? "")")
     #expect(try a.fields("sample", "s1") == nil)
+    #expect(try a.fields("sample", "s2")?["text"] == .text("kept"))
     #expect(try a.replica.unsealedCount() == 0)
   }
 }

@@ -155,6 +155,41 @@ struct ForkedCutoffTests {
   }
 
   @Test(arguments: [true, false])
+  func `the beginning of a branch counts where only that is known, and where its end counts, under any name`(
+    takingTheName: Bool
+  ) throws {
+    let stage = try Stage.make(removes: false)
+    let known = try stage.forged(takingTheName: takingTheName, changesets: 3)
+    try stage.give(known, to: "ann")
+    // Di has the copy's branch only, longer than the other one, and not its end.
+    try stage.give(Array(known.prefix(2)), to: "di")
+    try stage.home.remove("cy", by: "ann")
+    try stage.home.tell("di", from: "ann")
+    for number in 0..<2 { #expect(try stage.home["di"].fields("category", "late-\(number)") != nil, "\(number)") }
+
+    try stage.give([known[2]], to: "di")
+    try stage.give(stage.honest, to: "di")
+    #expect(try stage.home.firstDifference("ann", "di") == nil)
+  }
+
+  @Test func `a name of which nothing has come is no branch of a replica all of which is there`() throws {
+    let stage = try Stage.make(removes: false)
+    // Another replica of cy's, of which di has nothing, is longer than the first.
+    try stage.home["cy"].replica.mint(.restored, now: stage.home["cy"].now)
+    for number in 1...6 {
+      try stage.home["cy"].put("category", "other", [("note", .text("\(number)"))])
+      try stage.home["cy"].seal()
+    }
+    try stage.home.settle("ann", "cy")
+    try stage.home.remove("cy", by: "ann")
+    let late = try stage.forged(takingTheName: true, changesets: 3)
+    try stage.give(stage.honest, to: "di")
+    try stage.home.tell("di", from: "ann")
+    try stage.give(late, to: "di")
+    for number in 0..<3 { #expect(try stage.home["di"].fields("category", "late-\(number)") == nil, "\(number)") }
+  }
+
+  @Test(arguments: [true, false])
   func `who had seen a branch that does not count has not seen the one that does, though the other never comes`(
     takingTheName: Bool
   ) throws {

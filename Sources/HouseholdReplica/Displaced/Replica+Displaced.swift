@@ -120,8 +120,6 @@ extension Replica {
   func forgetDisplacedInTransaction() throws {
     // How long a copy has been silent only a clock tells.
     guard lastNow.milliseconds > 0 else { return }
-    let confirmed = try Confirmations(replicas: replicas, log: log).byCopies(
-      membershipState, of: identity.device, but: replica, now: lastNow)
     let statement = try connection.statement("SELECT DISTINCT displacer FROM sync_displaced WHERE writer <> displacer")
     var displacers: [Int64] = []
     do {
@@ -131,8 +129,13 @@ extension Replica {
     let month = Int64(Limits.copyRestMilliseconds)
     let age = LogAge(connection: connection, replicas: replicas, device: identity.device)
     let aged = try age.position(at: lastNow.advanced(byMilliseconds: -month))
+    displacers.removeAll { $0 > aged }
+    if displacers.isEmpty { return }
+    let confirmed = try Confirmations(replicas: replicas, log: log).byCopies(
+      membershipState, of: identity.device, but: replica, now: lastNow)
     let isDone = { position throws in
-      try position <= aged && confirmed.allSatisfy { $0.contains(try self.header(of: position).name) }
+      let name = try self.header(of: position).name
+      return confirmed.allSatisfy { $0.contains(name) }
     }
     let done = try withoutNeeded(displacers.filter(isDone))
     if done.isEmpty { return }

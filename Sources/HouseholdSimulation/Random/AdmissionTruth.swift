@@ -26,6 +26,9 @@ struct AdmissionTruth {
   private var ends: [End?]
   /// What must be applied.
   private(set) var applied = NumberSet()
+  /// Whether something does not count only because the changeset that an entry names is not here: until it comes, values
+  /// may be missing that everybody had confirmed to be written over (decision 0009).
+  private(set) var isUncertain = false
 
   init(
     _ device: SimulatedDevice, received: NumberSet, view: ArchiveView, archive: ChangesetArchive, rights: WriteRights
@@ -40,7 +43,11 @@ struct AdmissionTruth {
       ($0.name.sequence, $0.name.replica) < ($1.name.sequence, $1.name.replica)
     }
     for (number, name) in inOrder { branches[name.replica, default: [:]][name.sequence] = number }
-    for (branch, changesets) in branches { limits[branch] = limit(of: branch, changesets) }
+    for (branch, changesets) in branches {
+      let (limit, isUncertain) = limit(of: branch, changesets)
+      limits[branch] = limit
+      if isUncertain { self.isUncertain = true }
+    }
     for (number, name) in inOrder {
       let before = endBefore(number)
       let isWhole = before == archive.relations[number].previous.map(End.at) ?? .beforeTheFirst
@@ -56,17 +63,24 @@ struct AdmissionTruth {
   }
 
   /// A changeset that is applied, and that does not count or depends on something that counts and is not; nil if none.
-  func firstFault(in applied: NumberSet) -> String? {
+  ///
+  /// - Parameter isHealed: whether nothing is under way any more. What counts again need not be here at once, and what
+  ///   was applied when it did not count stays.
+  func firstFault(in applied: NumberSet, isHealed: Bool) -> String? {
     for number in applied {
       guard let name = view.names[number] else { continue }
       if ends[number] != .at(number) { return "has applied \(name), which does not count (D5)" }
-      if let missing = firstMissing(number, in: applied) { return "has applied \(name) before \(missing) (D2)" }
+      if let missing = firstMissing(number, in: applied, waitsForBound: isHealed) {
+        return "has applied \(name) before \(missing) (D2)"
+      }
     }
     return nil
   }
 
-  private func limit(of branch: ReplicaID, _ changesets: [UInt64: Int]) -> UInt64 {
+  private func limit(of branch: ReplicaID, _ changesets: [UInt64: Int]) -> (limit: UInt64, isUncertain: Bool) {
     var limit = UInt64.max
+    var isUncertain = false
+    let last = changesets.keys.max() ?? 0
     // All of a branch are of one device and begun at the same heads, and its author learns seldom of others.
     var cutoffs: [(device: DeviceID, begun: [EntryHash], cutoff: UInt64?)] = []
     var mayWrite: [(device: DeviceID, heads: [EntryHash], mayWrite: Bool)] = []
@@ -77,7 +91,9 @@ struct AdmissionTruth {
         limit = min(limit, found.cutoff ?? .max)
       } else {
         let cutoff = rights.cutoff(of: branch, device: device, begunAt: known.begun) { named in
-          reach(named, of: known.changeset.name.replica, on: branch)
+          let reach = reach(named, of: known.changeset.name.replica, on: branch)
+          if reach < last, named.entries.values.contains(where: { isAbsent($0) }) { isUncertain = true }
+          return reach
         }
         cutoffs.append((device, known.begun, cutoff))
         limit = min(limit, cutoff ?? .max)
@@ -88,36 +104,48 @@ struct AdmissionTruth {
       if found == nil { mayWrite.append((device, known.heads, isAllowed)) }
       if !isAllowed { limit = min(limit, sequence - 1) }
     }
-    return limit
+    return (limit, isUncertain)
   }
+
+  private func isAbsent(_ named: Dependency) -> Bool { archive.resolve(named).flatMap { view.names[$0] } == nil }
 
   /// How far along a branch the paths to the named changesets go.
   ///
   /// One that is not here may lie on any branch of its replica that is not as long (decision 0009), and so after all that
-  /// the branch leaves.
+  /// the branch leaves; and if it is not here and the replica's is not either, whatever nobody here has heard of may.
   private func reach(_ named: Dependencies, of root: ReplicaID, on branch: ReplicaID) -> UInt64 {
-    named.entries.values.map { last in
+    var (found, absent) = ([Int](), [Dependency]())
+    for last in named.entries.values {
       if let number = archive.resolve(last), view.names[number] != nil {
-        return archive.relations[number].path.reduce(0) { reach, number in
-          guard let name = view.names[number], name.replica == branch else { return reach }
-          return max(reach, name.sequence)
-        }
+        found.append(number)
+      } else {
+        absent.append(last)
       }
-      let isOfReplica =
-        last.replica == root
-        || branches[last.replica]?.values.contains { archive.known[$0].changeset.name.replica == root } ?? false
-      guard isOfReplica else { return 0 }
-      return branches.reduce(0) { reach, other in
+    }
+    let reach = found.reduce(0) { reach, number in max(reach, end(of: archive.relations[number].path, on: branch)) }
+    guard absent.contains(where: { isOf($0.replica, root) ?? false }) else { return reach }
+    return absent.filter { isOf($0.replica, root) ?? true }.reduce(reach) { reach, last in
+      branches.reduce(reach) { reach, other in
         guard let tip = other.value.max(by: { $0.key < $1.key }), tip.key < last.sequence,
           archive.known[tip.value].changeset.name.replica == root
         else { return reach }
         if other.key == branch { return max(reach, last.sequence) }
-        return archive.relations[tip.value].path.reduce(reach) { reach, number in
-          guard let name = view.names[number], name.replica == branch else { return reach }
-          return max(reach, name.sequence)
-        }
+        return max(reach, end(of: archive.relations[tip.value].path, on: branch))
       }
-    }.max() ?? 0
+    }
+  }
+
+  private func end(of path: NumberSet, on branch: ReplicaID) -> UInt64 {
+    path.reduce(0) { end, number in
+      guard let name = view.names[number], name.replica == branch else { return end }
+      return max(end, name.sequence)
+    }
+  }
+
+  /// Whether a name is that of a branch of the replica; nil for one of which nothing is here.
+  private func isOf(_ name: ReplicaID, _ root: ReplicaID) -> Bool? {
+    if name == root { return true }
+    return branches[name].map { $0.values.contains { archive.known[$0].changeset.name.replica == root } }
   }
 
   private mutating func applyMore(_ inOrder: [Int]) -> Bool {
@@ -149,16 +177,26 @@ struct AdmissionTruth {
   }
 
   /// The first thing that counts of what the changeset depends on and that is not in the set; nil if all is.
-  private func firstMissing(_ number: Int, in set: NumberSet) -> String? {
+  ///
+  /// - Parameter waitsForBound: whether what is not here, and of a replica that an entry bounds, is looked for too.
+  private func firstMissing(_ number: Int, in set: NumberSet, waitsForBound: Bool = true) -> String? {
     for (dependency, needed) in archive.relations[number].dependencies {
       if needed == nil, set.contains(number), isCutOff(dependency) { continue }
       guard let end = needed.flatMap({ ends[$0] ?? (set.contains(number) ? endOfAbsent($0) : nil) }) else {
+        if !waitsForBound, let needed, isBound(needed) { continue }
         return "\(dependency.replica):\(dependency.sequence), which is not here,"
       }
       guard case .at(let end) = end, !set.contains(end) else { continue }
       return view.names[end].map { "\($0)" } ?? "\(archive.known[end].hash)"
     }
     return nil
+  }
+
+  /// Whether an entry bounds the replica of a changeset.
+  private func isBound(_ number: Int) -> Bool {
+    let known = archive.known[number]
+    guard let device = known.device else { return false }
+    return rights.cutoff(of: known.changeset.name.replica, device: device, begunAt: known.begun) != nil
   }
 
   /// Whether a changeset that nobody has any more, and of which only its name and hash are known, is beyond what entries

@@ -166,6 +166,11 @@ struct ChangesetArchive {
   /// These changesets and all before them.
   func closure(of tips: [Int]) -> NumberSet { tips.reduce(into: NumberSet()) { $0.formUnion(relations[$1].path) } }
 
+  /// The hashes of what a device has received.
+  func hashesReceived(by device: SimulatedDevice) throws -> Set<ChangesetHash> {
+    Set((try received(by: device) ?? NumberSet()).map { known[$0].hash })
+  }
+
   /// What a device has received, as its holdings say; nil if it has what nobody sealed.
   func received(by device: SimulatedDevice) throws -> NumberSet? {
     var tips: [Int] = []

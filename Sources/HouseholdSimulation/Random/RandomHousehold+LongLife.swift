@@ -39,16 +39,22 @@ extension RandomHousehold {
 
   /// Lets a device do what takes a right to write; nothing where what it names could be less than what it has confirmed.
   ///
-  /// What others forgot for that nobody can put back (decision 0008, the price). So it has to be the only one of its
-  /// identity, to have all that this ever sealed and anybody has, and is not put back to before it any more.
+  /// What others forgot for that nobody can put back (decisions 0008 and 0011, the price). So it has to be the only one of
+  /// its identity, to have all that this ever sealed, or had before it was put back to a copy of more than a month before,
+  /// as far as anybody has it; it is not put back to before it any more, and nobody to what may have the rest.
   func takingRights(by device: SimulatedDevice, _ act: () throws -> String) throws -> String {
     guard months != nil else { return try act() }
     if world.devices.contains(where: { $0 !== device && $0.device == device.device }) { return "nothing" }
     try collect()
+    let had = forgotten[device.device]?.changesets ?? []
     guard let received = try archive.received(by: device),
-      archive.known.indices.allSatisfy({ archive.known[$0].device != device.device || received.contains($0) })
+      archive.known.indices.allSatisfy({ number in
+        let one = archive.known[number]
+        return received.contains(number) || one.device != device.device && !had.contains(one.hash)
+      })
     else { return "nothing" }
-    copies.removeAll { $0.device === device }
+    let restored = forgotten[device.device]?.time
+    copies.removeAll { copy in copy.device === device || restored.map { copy.time <= $0 } ?? false }
     return try act()
   }
 
@@ -77,10 +83,10 @@ extension RandomHousehold {
   /// A device is put back to a copy from before what was collected since.
   private func putBackAfterMonths() throws -> String {
     guard !copies.isEmpty, var months else { return "nobody was copied" }
-    let (device, file) = months.random.pick(copies)
+    let copy = months.random.pick(copies)
     let isNoticed = months.random.oneIn(2)
     self.months = months
-    return try putBack(device, to: file, isNoticed: isNoticed)
+    return try putBack(to: copy, isNoticed: isNoticed)
   }
 
   /// Time goes on in some strides; in each the nodes that reach each other do, and make their rounds.

@@ -13,6 +13,13 @@ package struct SeedOutcome: Hashable, Sendable {
   package var checksum: UInt64
 }
 
+/// A device's file as it once was.
+struct Copy {
+  let device: SimulatedDevice
+  let file: SimulatedDisk
+  let time: Instant
+}
+
 /// A household to which things happen at random, all from one seed.
 package final class RandomHousehold {
   /// How large a run is.
@@ -48,7 +55,9 @@ package final class RandomHousehold {
   var archive = ChangesetArchive()
   /// What the months bring; nil in a household that lasts a few hours.
   var months: Months?
-  var copies: [(device: SimulatedDevice, file: SimulatedDisk)] = []
+  var copies: [Copy] = []
+  /// What devices had that were put back to a copy from more than a month before, and when they were, by device.
+  var forgotten: [DeviceID: (changesets: Set<ChangesetHash>, time: Instant)] = [:]
   private static let start = Instant(milliseconds: 1_772_442_000_000)
 
   private init(seed: UInt64, size: Size, trace: Trace) {
@@ -88,7 +97,9 @@ package final class RandomHousehold {
     for step in 1...size.steps {
       try act(step)
       try liveOn(step)
-      if step % size.checkEvery == 0, let breach = try breach(anew: false) { return "after step \(step): \(breach)" }
+      if step % size.checkEvery == 0, let breach = try breach(isHealed: false) {
+        return "after step \(step): \(breach)"
+      }
     }
     try world.heal(keepingLinks: random.oneIn(2))
     // What came in late may bring more to be fetched or sealed.
@@ -102,10 +113,10 @@ package final class RandomHousehold {
     return try breachAfterMonths()
   }
 
-  func breach(anew: Bool = true) throws -> String? {
+  func breach(isHealed: Bool = true) throws -> String? {
     // The judge reads the devices' files.
     for device in world.devices { device.disk.heal() }
-    return try Judge.firstBreach(world, archive: &archive, anew: anew, random: &judgeRandom)
+    return try Judge.firstBreach(world, archive: &archive, isHealed: isHealed, random: &judgeRandom)
   }
 
   // MARK: What happens
@@ -258,7 +269,7 @@ package final class RandomHousehold {
   }
 
   func copy(_ device: SimulatedDevice) -> String {
-    copies.append((device, world.copy(device)))
+    copies.append(Copy(device: device, file: world.copy(device), time: world.now))
     return "\(device.name) is copied"
   }
 
@@ -270,14 +281,18 @@ package final class RandomHousehold {
 
   private func restore() throws -> String {
     if copies.isEmpty { return "nothing" }
-    let (device, file) = random.pick(copies)
-    return try putBack(device, to: file, isNoticed: random.oneIn(2))
+    return try putBack(to: random.pick(copies), isNoticed: random.oneIn(2))
   }
 
   /// A device is put back to an older copy; what it alone had since is gone, what others had of it must come back.
-  func putBack(_ device: SimulatedDevice, to file: SimulatedDisk, isNoticed: Bool) throws -> String {
+  func putBack(to copy: Copy, isNoticed: Bool) throws -> String {
+    let device = copy.device
     try collect()
-    try world.restore(device, to: file, isNoticed: isNoticed)
+    if world.now.milliseconds(since: copy.time).magnitude >= Limits.copyRestMilliseconds {
+      let before = forgotten[device.device]?.changesets ?? []
+      forgotten[device.device] = (before.union(try archive.hashesReceived(by: device)), world.now)
+    }
+    try world.restore(device, to: copy.file, isNoticed: isNoticed)
     try archive.forgetLost(world.devices)
     return "\(device.name) is put back to a copy\(isNoticed ? ", and notices" : "")"
   }
