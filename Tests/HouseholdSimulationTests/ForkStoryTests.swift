@@ -1,6 +1,7 @@
 import HouseholdRecords
 import HouseholdReplica
 import HouseholdSimulation
+import HouseholdSync
 import Testing
 
 /// Restores and clones with real replicas and the real engine (F4; rows 8 and 9 of the faults).
@@ -129,6 +130,35 @@ struct ForkStoryTests {
     // Nobody is cut off: what was said in these sessions must show them what they lack.
     try expectEverywhere(["e1": "1", "a": "A", "b": "second"], keepingLinks: true)
     #expect(a.replica.replica != twin.replica.replica)
+  }
+
+  @Test func `two devices that get a branch each in one session begin it anew, and nobody else has to tell them (D4)`()
+    throws
+  {
+    try put("A", "e1", "1")
+    try meetAll()
+    let twin = try world.clone(device("A"), isNoticed: false)
+    let (a, b, c) = (try device("A"), try device("B"), try device("C"))
+    // No copy ever meets who has the other's edit: B and C have only each other.
+    let pairs = [(a, b), (twin, c), (b, c)]
+    for (one, other) in pairs { world.connect(one, other) }
+    world.deliverAll()
+    world.wait(milliseconds: 3000)
+    try put("A", "a", "A")
+    try put(twin, "b", "second")
+    world.deliverAll()
+
+    for _ in 0..<6 {
+      for (one, other) in pairs where !one.engine.peers.contains(where: { $0.device == other.device }) {
+        world.connect(one, other)
+      }
+      world.deliverAll()
+    }
+
+    for device in [a, b, c, twin] {
+      let shown = try device.tables().reduce(into: [:]) { $0[$1.key.id] = $1.value[0] }
+      #expect(shown == ["e1": .text("1"), "a": .text("A"), "b": .text("second")], "\(device.name)")
+    }
   }
 
   @Test func `a copy whose edit was overtaken by the other's in one session is heard (F4)`() throws {

@@ -11,11 +11,14 @@ struct RandomHouseholdTests {
     return size
   }
 
-  @Test func `60 seeds hold every rule at every step`() throws {
-    for seed in UInt64(1)...60 {
-      // Small ones for most, as these builds are not optimised; `household-simulator` plays larger ones.
-      let isLarge = seed % 10 == 0
-      let size = RandomHousehold.Size(devices: isLarge ? 3 : 2, steps: isLarge ? 60 : 20, checkEvery: 10)
+  /// Ten seeds each: cases run at the same time, one on each core.
+  private static let tens = stride(from: UInt64(1), through: 191, by: 10).map { $0...($0 + 9) }
+
+  @Test(arguments: tens) func `200 seeds hold every rule at every step`(seeds: ClosedRange<UInt64>) throws {
+    for seed in seeds {
+      // Most are small, as these builds are not optimised; `household-simulator` plays larger ones.
+      let isLarge = seed % 4 == 0
+      let size = RandomHousehold.Size(devices: isLarge ? 3 : 2, steps: isLarge ? 100 : 50)
       let outcome = try RandomHousehold.run(seed: seed, size: size)
       #expect(outcome.failure == nil, "seed \(seed): \(outcome.failure ?? "")")
     }

@@ -33,6 +33,8 @@ final class MemoryStore: RecordStore {
   var isCorrupt = false
   /// What stands for the hash of every changeset.
   var hashPrefix: UInt64 = 1
+  /// Replicas by whose name a peer means another branch than this store does, which has that branch too.
+  var renamed: Set<ReplicaID> = []
   /// Whether a digest is at hand.
   var hasDigest = false
   private(set) var adoptions = 0
@@ -106,6 +108,21 @@ final class MemoryStore: RecordStore {
 
   func dependencies(on vector: VersionVector) throws -> [Dependency] {
     vector.sorted.map { Dependency(replica: $0.replica, sequence: $0.sequence, hashPrefix: hashPrefix) }
+  }
+
+  func locate(_ holdings: [Dependency]) throws -> LocatedHoldings {
+    let ours = Set(try receivedDependencies())
+    var located = LocatedHoldings()
+    for theirs in holdings {
+      if renamed.contains(theirs.replica) {
+        located.renamed.append(theirs.replica)
+      } else if theirs.sequence == vector[theirs.replica], !ours.contains(theirs) {
+        located.contradicted.append(theirs.replica)
+      } else {
+        located.known[theirs.replica] = theirs.sequence
+      }
+    }
+    return located
   }
 
   func logEnd() throws -> LogPosition { LogPosition(rawValue: nextPosition - 1) }
