@@ -64,13 +64,13 @@ struct AdmissionTruth {
 
   /// A changeset that is applied, and that does not count or depends on something that counts and is not; nil if none.
   ///
-  /// - Parameter isHealed: whether nothing is under way any more. What counts again need not be here at once, and what
-  ///   was applied when it did not count stays.
-  func firstFault(in applied: NumberSet, isHealed: Bool) -> String? {
+  /// What counts again need not be here at once, and what was applied when it did not count stays: what entries bound is not
+  /// asked for.
+  func firstFault(in applied: NumberSet) -> String? {
     for number in applied {
       guard let name = view.names[number] else { continue }
       if ends[number] != .at(number) { return "has applied \(name), which does not count (D5)" }
-      if let missing = firstMissing(number, in: applied, waitsForBound: isHealed) {
+      if let missing = firstMissing(number, in: applied, waitsForBound: false) {
         return "has applied \(name) before \(missing) (D2)"
       }
     }
@@ -178,12 +178,12 @@ struct AdmissionTruth {
 
   /// The first thing that counts of what the changeset depends on and that is not in the set; nil if all is.
   ///
-  /// - Parameter waitsForBound: whether what is not here, and of a replica that an entry bounds, is looked for too.
+  /// - Parameter waitsForBound: whether changesets of replicas that an entry bounds are looked for too.
   private func firstMissing(_ number: Int, in set: NumberSet, waitsForBound: Bool = true) -> String? {
     for (dependency, needed) in archive.relations[number].dependencies {
       if needed == nil, set.contains(number), isCutOff(dependency) { continue }
+      if !waitsForBound, let needed, isBound(needed) { continue }
       guard let end = needed.flatMap({ ends[$0] ?? (set.contains(number) ? endOfAbsent($0) : nil) }) else {
-        if !waitsForBound, let needed, isBound(needed) { continue }
         return "\(dependency.replica):\(dependency.sequence), which is not here,"
       }
       guard case .at(let end) = end, !set.contains(end) else { continue }

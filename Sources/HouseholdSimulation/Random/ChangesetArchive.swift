@@ -40,7 +40,7 @@ struct ChangesetArchive {
   /// By number. Numbers are given anew when some are forgotten.
   private(set) var known: [Known] = []
   private(set) var relations: [Relations] = []
-  private var numbers: [ChangesetHash: Int] = [:]
+  private(set) var numbers: [ChangesetHash: Int] = [:]
   private var bySequence: [UInt64: [Int]] = [:]
   /// The numbers in ascending order of the hashes.
   private(set) var byHash: [Int] = []

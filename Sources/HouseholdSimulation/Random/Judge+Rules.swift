@@ -36,7 +36,7 @@ extension Judge {
       guard try !device.replica.needsSnapshot else { continue }
       let admission = try AdmissionTruth(
         device, received: received, view: view, archive: archive, rights: archive.rights(of: device, in: world))
-      if let fault = admission.firstFault(in: applied, isHealed: isHealed) { return "\(device.name) \(fault)" }
+      if let fault = admission.firstFault(in: applied) { return "\(device.name) \(fault)" }
       if let missing = admission.applied.subtracting(applied).compactMap({ view.names[$0] }).min() {
         return "\(device.name) has not applied \(missing), which waits for nothing (D5)"
       }

@@ -40,21 +40,25 @@ extension RandomHousehold {
   /// Lets a device do what takes a right to write; nothing where what it names could be less than what it has confirmed.
   ///
   /// What others forgot for that nobody can put back (decisions 0008 and 0011, the price). So it has to be the only one of
-  /// its identity, to have all that this ever sealed, or had before it was put back to a copy of more than a month before,
-  /// as far as anybody has it; it is not put back to before it any more, and nobody to what may have the rest.
+  /// its identity, to have all that this ever sealed, or had before it was put back to a copy that is older than a month now,
+  /// as far as anybody has it; it is not put back to before it any more, and nobody to a copy that may have the rest.
   func takingRights(by device: SimulatedDevice, _ act: () throws -> String) throws -> String {
     guard months != nil else { return try act() }
     if world.devices.contains(where: { $0 !== device && $0.device == device.device }) { return "nothing" }
     try collect()
-    let had = forgotten[device.device]?.changesets ?? []
+    let forgotten = forgotten[device.device].flatMap { forgotten in
+      world.now.milliseconds(since: forgotten.copied).magnitude < Limits.copyRestMilliseconds ? nil : forgotten
+    }
+    let had = forgotten?.changesets ?? []
     guard let received = try archive.received(by: device),
       archive.known.indices.allSatisfy({ number in
         let one = archive.known[number]
         return received.contains(number) || one.device != device.device && !had.contains(one.hash)
       })
     else { return "nothing" }
-    let restored = forgotten[device.device]?.time
-    copies.removeAll { copy in copy.device === device || restored.map { copy.time <= $0 } ?? false }
+    // What nobody has any more may be in a copy.
+    let isLost = had.contains { archive.numbers[$0] == nil }
+    copies.removeAll { isLost || $0.device === device }
     return try act()
   }
 

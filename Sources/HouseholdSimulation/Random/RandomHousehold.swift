@@ -56,8 +56,8 @@ package final class RandomHousehold {
   /// What the months bring; nil in a household that lasts a few hours.
   var months: Months?
   var copies: [Copy] = []
-  /// What devices had that were put back to a copy from more than a month before, and when they were, by device.
-  var forgotten: [DeviceID: (changesets: Set<ChangesetHash>, time: Instant)] = [:]
+  /// What devices had that were put back, and from when the oldest of the copies was.
+  var forgotten: [DeviceID: (changesets: Set<ChangesetHash>, copied: Instant)] = [:]
   private static let start = Instant(milliseconds: 1_772_442_000_000)
 
   private init(seed: UInt64, size: Size, trace: Trace) {
@@ -288,10 +288,9 @@ package final class RandomHousehold {
   func putBack(to copy: Copy, isNoticed: Bool) throws -> String {
     let device = copy.device
     try collect()
-    if world.now.milliseconds(since: copy.time).magnitude >= Limits.copyRestMilliseconds {
-      let before = forgotten[device.device]?.changesets ?? []
-      forgotten[device.device] = (before.union(try archive.hashesReceived(by: device)), world.now)
-    }
+    let before = forgotten[device.device]
+    let had = (before?.changesets ?? []).union(try archive.hashesReceived(by: device))
+    forgotten[device.device] = (had, min(copy.time, before?.copied ?? copy.time))
     try world.restore(device, to: copy.file, isNoticed: isNoticed)
     try archive.forgetLost(world.devices)
     return "\(device.name) is put back to a copy\(isNoticed ? ", and notices" : "")"
