@@ -139,7 +139,7 @@ extension Replica {
     let row = ours?.isAlive == true ? try table?.row(place.id, on: connection) : nil
     var state = try ours.map { try CellVersions.decode($0, row: row, table: table, names: self) } ?? RecordState()
     try merge(CellVersions.decode(theirs, row: shown, table: table, names: self), into: &state, of: place)
-    if state.isContested { contested.insert(place) }
+    if state.isContested || table?.hasParts(state) == true { contested.insert(place) }
     for cell in state.cells.keys { state.cells[cell]?.sort { ($0.name, $0.life) < ($1.name, $1.life) } }
     try store(state, of: place, table: table, shownBefore: row, earlierFlags: ours?.flags ?? 0)
   }

@@ -1,6 +1,7 @@
 internal import HouseholdRecords
 
-/// Taking a schema that has grown into the records that are here. No merge is done anew, and nothing is sealed.
+/// Taking a schema that has grown into the records that are here. No merge is done anew but where fields turn out to be one
+/// cell (``TypeTable/joiningParts(_:)``), and nothing is sealed.
 ///
 /// - What was parked is shown: writes of types and fields that were not known here are kept in the cells.
 /// - A record that was written before its type had a field has not written it: the new cell is named without a write, or
@@ -95,6 +96,7 @@ extension Replica {
   ///
   /// - Parameter earlier: the tables as they were known before; the new ones are in `registry`.
   private func adoptGrowth(from earlier: TypeRegistry) throws {
+    var inParts: [RecordPlace] = []
     for table in registry.sorted {
       let old = earlier[table.number]
       let added = table.cells.map(\.name).filter { old?.index(of: $0) == nil }.sorted()
@@ -113,12 +115,14 @@ extension Replica {
         if showsAnew || named.hasParked {
           let row = stored.isAlive ? try table.row(id, on: connection) : nil
           let state = try CellVersions.decode(stored, row: row, table: table, names: self)
+          if table.hasParts(state) { inParts.append(place) }
           try store(state, of: place, table: table, shownBefore: nil, earlierFlags: stored.flags)
         } else if stored.isAlive {
           try stored.write(type: table.number, id: id, on: connection)
         }
       }
     }
+    if !inParts.isEmpty { try recompute(inParts, without: Withdrawn()) }
   }
 
   /// The ids of the records of which single cells are kept: only those can hold what was not shown.

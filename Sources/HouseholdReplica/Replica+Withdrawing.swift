@@ -132,6 +132,7 @@ extension Replica {
           all.append(one)
         }
       }
+      all = registry[place.type]?.joiningParts(all) ?? all
       var state = RecordState()
       for one in all { try merge(one.write, cell: one.cell, into: &state, of: place) }
       try displace(amid: all, in: &state, of: place)

@@ -56,7 +56,7 @@ package final class Replica {
   package internal(set) var forkCount = 0
   /// While a snapshot is put in place: the branches that have another name here, each with its last changeset.
   var grafts: [ReplicaID: ChangesetName] = [:]
-  /// While a snapshot is put in place: the records in which it has writes beside others that are here.
+  /// While a snapshot is put in place: the records in which it has writes beside others that are here, or parts of cells.
   var contested: Set<RecordPlace> = []
   /// A snapshot that is being put in place as it comes.
   var directAdoption: DirectAdoption?

@@ -22,6 +22,8 @@ struct SchemaSkewTests {
     wanted.types[1].fields.append(.init("tax", .text))
     wanted.types[1].fields.append(.init("goal", .reference, to: "goal"))
     wanted.types.append(RecordType(name: "goal", fields: [.init("title", .text)]))
+    wanted.types.append(
+      RecordType(name: "plan", fields: [.init("from", .text), .init("days", .integer)], together: [["from", "days"]]))
     grown = TestHousehold.schema.extended(by: wanted)
     heads = try a.replica.membership().heads
     _ = try a.replica.state(.schema(grown), at: a.now)
@@ -102,6 +104,37 @@ struct SchemaSkewTests {
       #expect(try device.fields("goal", "g1") == ["title": .text("Holiday")])
     }
     #expect(try home.difference("alex", "sam") == nil)
+  }
+
+  /// Nothing tells, while the type is not known, that its fields are one cell.
+  @Test(arguments: [false, true])
+  func `fields that turn out to be one cell are put together again, also by way of a snapshot`(bySnapshot: Bool) throws
+  {
+    let packed = try newer(
+      [Shape(type: "plan", fields: ["from", "days"])],
+      [
+        Operation(kind: .insert, isWeak: false, shape: 0, id: "p1", life: 1, values: [.null, .integer(95)]),
+        Operation(kind: .insert, isWeak: false, shape: 0, id: "p2", life: 1, values: [.text("May"), .null]),
+      ])
+    let type = try #require(a.access.schema.type("plan"))
+    for device in [a, b] { _ = try device.replica.receive([packed], from: a.key.device, token: nil, now: b.now) }
+    var late = b
+    if bySnapshot {
+      let snapshot = try #require(try home.snapshot(of: "sam"))
+      late = try home.add("kim", needsSnapshot: true)
+      try home.adopt(snapshot, at: "kim")
+    } else {
+      try upgrade(b)
+    }
+
+    for device in [a, late] {
+      #expect(try device.fields("plan", "p1") == ["from": .null, "days": .integer(95)], "\(device.name)")
+      #expect(try device.fields("plan", "p2") == ["from": .text("May"), "days": .null], "\(device.name)")
+    }
+    for id in ["p1", "p2"] {
+      let key = RecordKey(type: type.name, id: id)
+      #expect(try a.replica.state(of: key) == late.replica.state(of: key))
+    }
   }
 
   @Test func `a table that does not change keeps its triggers, and one that grows gets new ones`() throws {
