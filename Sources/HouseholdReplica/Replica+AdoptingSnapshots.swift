@@ -148,8 +148,12 @@ extension Replica {
     // Before the records, whose writes are compared by what their authors had seen.
     for replica in header.replicas { try count(replica) }
     // What is here was compared when less was known of these branches.
-    for (root, before) in zip(roots, before) where replicas.forked.contains(root) && reach(of: root) != before {
-      seenEarly.insert(root)
+    for (root, before) in zip(roots, before) where reach(of: root) != before {
+      if replicas.forked.contains(root) {
+        seenEarly.insert(root)
+      } else if admission.limits[root] != nil {
+        cameBounded[root] = (before[root] ?? 0) + 1
+      }
     }
   }
 

@@ -140,12 +140,13 @@ extension Replica {
 
   /// What follows once for all that the transaction came to know of branches.
   func settleForks() throws {
-    defer { (hasReachedLast, forkedRoots, seenEarly) = (false, [], []) }
+    defer { (hasReachedLast, forkedRoots, seenEarly, cameBounded) = (false, [], [], [:]) }
     if hasForked { try renewPositions() }
     // Names have another meaning now, so what bounds them is looked up anew.
     if hasForked || hasReachedLast { try readmit(since: nil) }
     let bounded = forkedRoots.filter { replicas.tree(of: $0).contains { admission.limits[$0.id] != nil } }
-    for root in bounded.union(seenEarly).sorted() { try compareAnew(root) }
+    let disproved = try cameBounded.filter { try isDisproved($0.key, from: $0.value) }.keys
+    for root in bounded.union(seenEarly).union(disproved).sorted() { try compareAnew(root) }
   }
 
   /// Positions, tokens and confirmations are not what they were before the fork.

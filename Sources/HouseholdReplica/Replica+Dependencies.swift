@@ -42,4 +42,24 @@ extension Replica {
     }
     return cutoff.map { $0 < absent.sequence } ?? false
   }
+
+  /// Whether somebody whose changesets are applied had seen another branch of the replica than the one that is here.
+  ///
+  /// As long as the changeset that he names had not come, he was taken to have seen all that is here before it.
+  func isDisproved(_ replica: ReplicaID, from first: UInt64) throws -> Bool {
+    guard let entry = replicas[replica] else { return false }
+    for author in replicas.sorted where author.id != replica && author.applied > author.fork {
+      let statement = try connection.statement(
+        "SELECT position FROM sync_changeset WHERE replica = ? AND seq <= ? AND state = 1 ORDER BY seq DESC")
+      try statement.bind([.integer(author.number), .integer(Int64(clamping: author.applied))])
+      defer { statement.reset() }
+      while try statement.step() {
+        let header = try header(of: statement.integer(0))
+        // What a replica has seen only grows.
+        guard let named = header.dependencies.entries[replica], named.sequence >= first else { break }
+        if named.sequence <= entry.received, try resolve(named) == nil { return true }
+      }
+    }
+    return false
+  }
 }

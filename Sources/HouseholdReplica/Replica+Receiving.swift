@@ -73,7 +73,11 @@ extension Replica {
     try remember(changeset.stamp, now: now)
     if isAdmitted(name) { try noteApprovals(in: changeset) }
     // On which branch it lies is known only now, and so what of that branch those had seen who had seen it.
-    if replicas.forked.contains(entry.root), try !isAdmitted(name) || isLate(header) { seenEarly.insert(entry.root) }
+    if replicas.forked.contains(entry.root) {
+      if try !isAdmitted(name) || isLate(header) { seenEarly.insert(entry.root) }
+    } else if admission.limits[entry.id] != nil {
+      cameBounded[entry.id] = min(cameBounded[entry.id] ?? .max, name.sequence)
+    }
     return header
   }
 

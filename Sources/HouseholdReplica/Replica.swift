@@ -51,6 +51,8 @@ package final class Replica {
   var forkedRoots: Set<ReplicaID> = []
   /// The replicas with branches of which the present transaction brought what others that are applied may have seen.
   var seenEarly: Set<ReplicaID> = []
+  /// The replicas without branches, bounded by an entry, of which the present transaction brought changesets: the first seq.
+  var cameBounded: [ReplicaID: UInt64] = [:]
   /// Whether a changeset came, in the transaction at hand, that may be the last one that counts of its author.
   var hasReachedLast = false
   package internal(set) var forkCount = 0
@@ -261,7 +263,7 @@ package final class Replica {
     duplicates = before.duplicates
     held = before.held
     tallies = before.tallies
-    (hasForked, forkedRoots, seenEarly) = (false, [], [])
+    (hasForked, forkedRoots, seenEarly, cameBounded) = (false, [], [], [:])
     hasReachedLast = false
     grafts = [:]
     contested = []

@@ -217,6 +217,36 @@ struct ForkedCutoffTests {
     #expect(try stage.home.firstDifference("ann", "bo", "di") == nil)
   }
 
+  @Test func `who had seen another branch had not seen the one that is here, also if that shows only later`() throws {
+    let stage = try Stage.make(removes: false)
+    let (home, late) = (stage.home, try stage.forged(takingTheName: true, changesets: 2))
+    try home.makeOwner("di", by: "ann")
+    try home.tell("di", from: "ann")
+    try home.add("ed", needsSnapshot: true)
+    try home.adoptSnapshot("ed", from: "di")
+    // Bo writes into the copy's record, and has the third changeset of the other branch.
+    let known = try home["bo"].replica.vectors().received
+    try home["bo"].put("category", "late-0", [("note", .text("bo's"))])
+    try home["bo"].seal()
+    let edit = try Stage.changesets(of: home["bo"].replica, beyond: known)
+    // Di knows the copy's second one, which counts; its third does not.
+    try stage.give([late[0]], to: "di")
+    try home.remove("cy", by: "di")
+    try stage.give([late[1]], to: "di")
+    try stage.give(edit, to: "di")
+
+    try stage.give([late[0]], to: "ed")
+    try home.tell("ed", from: "di")
+    try stage.give(edit, to: "ed")
+    #expect(try home["ed"].replica.vectors().applied[home["bo"].replica.replica] > 0)
+    try stage.give([late[1]], to: "ed")
+
+    for name in ["di", "ed"] {
+      #expect(try home[name].access.conflicts(includingClosed: false).count == 1, "\(name)")
+    }
+    #expect(try home.firstDifference("di", "ed") == nil)
+  }
+
   @Test(arguments: [true, false])
   func `branches that were known at the removal both count, and a third one does not`(takingTheName: Bool) throws {
     let stage = try Stage.make(removes: false)
