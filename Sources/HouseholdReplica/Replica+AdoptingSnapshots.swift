@@ -68,6 +68,7 @@ extension Replica {
         "UPDATE sync_changeset SET state = 0 WHERE state = 1 AND replica = ? AND seq > ?", .integer(entry.number),
         .integer(Int64(clamping: entry.applied)))
     }
+    try readFactsAgain()
     try settleForks()
     try facts.set(.needsSnapshot, .integer(0))
     try readmit(since: nil)

@@ -43,22 +43,25 @@ extension RandomHousehold {
   /// its identity, to have all that this ever sealed, or had before it was put back to a copy that is older than a month now,
   /// as far as anybody has it; it is not put back to before it any more, and nobody to a copy that may have the rest.
   func takingRights(by device: SimulatedDevice, _ act: () throws -> String) throws -> String {
-    guard months != nil else { return try act() }
-    if world.devices.contains(where: { $0 !== device && $0.device == device.device }) { return "nothing" }
+    let hasTwin = world.devices.contains { $0 !== device && $0.device == device.device }
+    if months != nil, hasTwin { return "nothing" }
     try collect()
     let forgotten = forgotten[device.device].flatMap { forgotten in
-      world.now.milliseconds(since: forgotten.copied).magnitude < Limits.copyRestMilliseconds ? nil : forgotten
+      let age = world.now.milliseconds(since: forgotten.copied).magnitude
+      return age >= Limits.copyRestMilliseconds || hasJumpedFar ? forgotten : nil
     }
+    if months == nil, forgotten == nil { return try act() }
     let had = forgotten?.changesets ?? []
     guard let received = try archive.received(by: device),
       archive.known.indices.allSatisfy({ number in
         let one = archive.known[number]
-        return received.contains(number) || one.device != device.device && !had.contains(one.hash)
+        let isOwn = months != nil && one.device == device.device
+        return received.contains(number) || !isOwn && !had.contains(one.hash)
       })
     else { return "nothing" }
     // What nobody has any more may be in a copy.
     let isLost = had.contains { archive.numbers[$0] == nil }
-    copies.removeAll { isLost || $0.device === device }
+    copies.removeAll { isLost || months != nil && $0.device === device }
     return try act()
   }
 

@@ -58,6 +58,8 @@ package final class RandomHousehold {
   var copies: [Copy] = []
   /// What devices had that were put back, and from when the oldest of the copies was.
   var forgotten: [DeviceID: (changesets: Set<ChangesetHash>, copied: Instant)] = [:]
+  /// Whether a clock was wrong by more than a month: then a month has gone by for whoever has it.
+  var hasJumpedFar = false
   private static let start = Instant(milliseconds: 1_772_442_000_000)
 
   private init(seed: UInt64, size: Size, trace: Trace) {
@@ -258,6 +260,7 @@ package final class RandomHousehold {
     let spans: [Int64] = [0, 1, 900, 60_000, 3_600_000, 23 * 3_600_000, 26 * 3_600_000, 40 * 365 * 86_400_000]
     let span = random.pick(spans)
     device.clockOffset = random.oneIn(2) ? span : -span
+    if span >= Limits.copyRestMilliseconds { hasJumpedFar = true }
     return "the clock of \(device.name) is wrong by \(device.clockOffset) ms"
   }
 
