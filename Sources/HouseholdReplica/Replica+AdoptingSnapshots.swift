@@ -68,14 +68,14 @@ extension Replica {
         "UPDATE sync_changeset SET state = 0 WHERE state = 1 AND replica = ? AND seq > ?", .integer(entry.number),
         .integer(Int64(clamping: entry.applied)))
     }
-    try readFactsAgain()
+    let joined = try Duplicates(connection, registry: registry, schema: membershipState.schema).groups.members
     try settleForks()
     try facts.set(.needsSnapshot, .integer(0))
     try readmit(since: nil)
     try settleContested()
     try setToken(token, of: peer)
     _ = try applyReady()
-    try readDuplicatesAgain()
+    try readDuplicatesAgain(Array(joined))
     _ = try sealInTransaction(now: now)
   }
 

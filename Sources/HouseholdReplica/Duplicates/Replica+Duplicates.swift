@@ -26,20 +26,14 @@ extension Replica {
   }
 
   /// Reads facts anew, and looks at everything: after records came in another way than by changesets.
-  func readDuplicatesAgain() throws {
-    let before = try readFactsAgain()
-    duplicates.noteAll()
-    // Rows that came show what their server had joined, also by facts that do not count here.
-    try reshowHolders(of: Set(before).union(duplicates.groups.members))
-  }
-
-  /// Reads facts anew, also those that will be taken back; returns what was joined before.
-  @discardableResult
-  func readFactsAgain() throws -> [RecordPlace] {
-    let before = duplicates.groups.members
+  ///
+  /// - Parameter joined: what the rows that came show joined, also by facts that do not count here.
+  func readDuplicatesAgain(_ joined: [RecordPlace]) throws {
+    let before = Set(duplicates.groups.members).union(joined)
     duplicates = try Duplicates(connection, registry: registry, schema: membershipState.schema)
-    for place in before { duplicates.noteGroup(of: place) }
-    return Array(before)
+    for place in before.sorted() { duplicates.noteGroup(of: place) }
+    duplicates.noteAll()
+    try reshowHolders(of: Set(joined).union(duplicates.groups.members))
   }
 
   private func settleFacts() throws {
