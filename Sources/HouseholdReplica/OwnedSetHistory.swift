@@ -94,8 +94,9 @@ extension Replica {
     return true
   }
 
-  /// Puts the rows of a record's sets back into their tables, but for those that are elsewhere by now.
-  func bringRows(of state: RecordState, _ owner: RecordKey, table: TypeTable) throws {
+  /// Puts the rows of a record's sets back into their tables, but for those that are elsewhere by now, and captures them:
+  /// they go again if the record does before anything is sealed.
+  func bringRows(of state: RecordState, _ owner: RecordKey, table: TypeTable, now: Instant) throws {
     for set in table.sets {
       guard let rowTable = registry[set.number] else { continue }
       let rows = state.set(of: set.name)
@@ -104,6 +105,8 @@ extension Replica {
           let shown = Self.row(row.id, of: rows, owner: owner.id, table: rowTable)
         else { continue }
         try rowTable.write(row.id, shown, on: connection)
+        let key = RecordKey(type: rowTable.type.name, id: row.id)
+        try capture(.inserted, key, table: rowTable, fields: 0, now: now)
       }
     }
   }

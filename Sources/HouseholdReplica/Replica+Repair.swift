@@ -217,7 +217,7 @@ extension Replica {
         "The \(key.type) \(key.id) was deleted long ago, and compact has collected its values; make it anew instead.")
     }
     try table.write(key.id, row, on: connection)
-    if let state { try bringRows(of: state, key, table: table) }
+    if let state { try bringRows(of: state, key, table: table, now: now) }
     try capture(.inserted, key, table: table, fields: 0, now: now)
   }
 

@@ -249,4 +249,18 @@ struct OwnedSetTests {
     }
     #expect(try home.difference("alex", "sam") == nil)
   }
+
+  @Test(arguments: [false, true])
+  func `a transaction that was restored takes its splits along when it is deleted again`(inOneGo: Bool) throws {
+    try a.delete("transaction", "t1")
+    try a.seal()
+    #expect(try splits(a)["s1"] == nil)
+    try a.replica.restore(RecordKey(type: "transaction", id: "t1"), now: a.now)
+    #expect(try splits(a)["s1"] == "t1 -100")
+    if !inOneGo { try a.seal() }
+    try a.delete("transaction", "t1")
+    try home.sync("alex", "sam")
+    for device in [a, b] { #expect(try splits(device).filter { $0.value.hasPrefix("t1") } == [:], "\(device.name)") }
+    #expect(try home.difference("alex", "sam") == nil)
+  }
 }
