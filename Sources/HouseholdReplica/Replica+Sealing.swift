@@ -12,6 +12,17 @@ extension Replica {
     return try write { try sealInTransaction(now: now) }
   }
 
+  /// How many records have edits that are not sealed yet, but for those that were made and deleted since.
+  package func unsealedRecords() throws -> Int64 {
+    try connection.integer(
+      """
+      SELECT count(*) FROM (
+        SELECT min(number) AS first, max(number) AS last FROM sync_outbox GROUP BY type, id
+      ) AS edited WHERE (SELECT kind FROM sync_outbox WHERE number = first) <> 1
+        OR (SELECT kind FROM sync_outbox WHERE number = last) <> 3
+      """) ?? 0
+  }
+
   /// How many captured edits are not sealed yet.
   package func unsealedCount() throws -> Int64 { try outbox.count() }
 

@@ -145,7 +145,7 @@ package final class SimulatedDevice {
 
   private func whatIsKept() throws -> Promise {
     Promise(
-      unsealed: try replica.unsealedCount(), received: try replica.receivedDependencies(),
+      unsealed: try replica.unsealedRecords(), received: try replica.receivedDependencies(),
       sealed: ChangesetName(replica: replica.replica, sequence: try replica.vectors().received[replica.replica]))
   }
 
