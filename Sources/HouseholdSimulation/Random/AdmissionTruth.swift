@@ -192,6 +192,17 @@ struct AdmissionTruth {
     return nil
   }
 
+  /// Whether something that is applied has seen what is not here, of a replica that an entry bounds: on which branch that lies
+  /// shows only when it comes, and so what of the branch that is here was seen.
+  func hasSeenAbsent(_ applied: NumberSet) -> Bool {
+    applied.contains { number in
+      archive.relations[number].dependencies.contains { dependency in
+        guard let needed = dependency.number, view.names[needed] == nil else { return false }
+        return isBound(needed)
+      }
+    }
+  }
+
   /// Whether an entry bounds the replica of a changeset.
   private func isBound(_ number: Int) -> Bool {
     let known = archive.known[number]

@@ -40,7 +40,8 @@ extension Judge {
       if let missing = admission.applied.subtracting(applied).compactMap({ view.names[$0] }).min() {
         return "\(device.name) has not applied \(missing), which waits for nothing (D5)"
       }
-      guard try device.replica.unsealedCount() == 0, isHealed || !admission.isUncertain else { continue }
+      guard try device.replica.unsealedCount() == 0 else { continue }
+      if !isHealed, admission.isUncertain || admission.hasSeenAbsent(applied) { continue }
       let digest = try device.replica.computeDigest()
       let equal = seen.first {
         $0.applied == applied && $0.digest.applied == digest.applied
