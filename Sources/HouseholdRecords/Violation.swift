@@ -18,7 +18,13 @@ package struct Violation: Error, Hashable, Sendable, CustomStringConvertible {
     case notAdmitted
     /// A snapshot that contradicts itself.
     case badSnapshot
+    /// A snapshot with other fields than are known here: one side does not know an entry yet, or knew none when the snapshot
+    /// was made. It is made anew, and nobody is blamed (D13).
+    case otherSchema
   }
+
+  /// Whether it happens among honest peers, too: the session starts anew, and nobody is told of a fault.
+  package var isHonest: Bool { code == .otherBranch || code == .otherSchema }
 
   package var code: Code
   /// One sentence for whoever reads the status; holds no record contents.

@@ -45,7 +45,7 @@ struct AdoptedPage {
     if shape.fields == fields { return nil }
     guard shape.fields.allSatisfy(fields.contains) else {
       throw Violation(
-        .badSnapshot, "The snapshot knows other fields of \(shape.type) than this device; update household here.")
+        .otherSchema, "The snapshot knows other fields of \(shape.type) than this device; it is asked for anew.")
     }
     return fields.map { shape.fields.firstIndex(of: $0) }
   }
@@ -135,7 +135,9 @@ extension Replica {
 
   private func check(_ row: [FieldValue], fits table: TypeTable) throws {
     for index in row.indices where !table.fits(row[index], field: index) {
-      throw Violation(.badSnapshot, "The snapshot shows a value of the wrong kind in \(table.type.name).")
+      throw Violation(
+        .otherSchema,
+        "The snapshot has another kind of field in \(table.type.name) than this device; it is asked for anew.")
     }
   }
 

@@ -22,6 +22,7 @@ package struct Goodbye: Error, Hashable, Sendable {
       case .notAdmitted: .notAdmitted
       case .malformed, .badChangeset, .badMembership, .overLimit, .badSnapshot: .violation
       case .otherBranch: .branches
+      case .otherSchema: .storeBusy
       }
     let isFault = violation.code != .otherBranch
     self.init(code, retryAfterMilliseconds: isFault ? SyncTiming.retryAfterViolation : 0, violation.sentence)

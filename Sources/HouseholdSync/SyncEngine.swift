@@ -126,7 +126,7 @@ package final class SyncEngine {
     do {
       try work()
     } catch let violation as Violation {
-      if let device = sessions[link]?.device, violation.code != .otherBranch { report(.violation(device, violation)) }
+      if let device = sessions[link]?.device, !violation.isHonest { report(.violation(device, violation)) }
       close(link, Goodbye(violation), moment)
     } catch let goodbye as Goodbye {
       close(link, goodbye, moment)

@@ -126,6 +126,38 @@ struct GrownRecordTests {
     #expect(try home.difference("alex", "sam") == nil)
   }
 
+  @Test func `a snapshot from before another owner's field of that name was heard of is no fault of its server`() throws
+  {
+    try home.makeOwner("sam", by: "alex")
+    try home.settle("alex", "sam")
+    var snapshots: [TestHousehold.Snapshot] = []
+    for (device, kind, value) in [
+      (a, FieldDefinition("tax", .text), FieldValue.text("5 %")),
+      (b, FieldDefinition("tax", .integer), FieldValue.integer(5)),
+    ] {
+      var wanted = TestHousehold.schema
+      wanted.types[1].fields.append(kind)
+      _ = try device.replica.state(.schema(TestHousehold.schema.extended(by: wanted)), at: device.now)
+      try device.restart()
+      try device.put("category", "c", [("tax", value)])
+      try device.seal()
+      snapshots.append(try #require(try home.snapshot(of: device.name)))
+    }
+    try home.tell("alex", from: "sam")
+    try home.tell("sam", from: "alex")
+    for device in [a, b] { try device.restart() }
+    let isText = a.access.schema.types[1].field("tax")?.kind == .text
+    try home.add("kim", needsSnapshot: true)
+    for name in ["alex", "sam"] { try home.tell("kim", from: name) }
+
+    let fault = #expect(throws: Violation.self) { try home.adopt(snapshots[isText ? 1 : 0], at: "kim") }
+    #expect(fault?.isHonest == true, "\(fault.map(String.init(describing:)) ?? "none")")
+    try home.adoptSnapshot("kim", from: isText ? "sam" : "alex")
+    try home.settle("alex", "sam", "kim")
+    try home["kim"].restart()
+    #expect(try home.firstDifference("alex", "sam", "kim") == nil)
+  }
+
   /// Cy has a goal of a type that Bo has added as an owner; then the type goes, as Ann, who had not heard of it, has taken
   /// Bo's right to add it.
   private func householdWhoseTypeWent(goal: [(String, FieldValue)]) throws -> (TestHousehold, grown: Schema) {
