@@ -47,6 +47,14 @@ extension Replica {
     for cell in other.cells.keys.sorted() {
       for write in other.cells[cell] ?? [] { try merge(write, cell: cell, into: &state, of: place) }
     }
+    // That the values of a former life were forgotten is heard of in a later one, which may turn out not to count.
+    guard let marks = other.cells[CellName.emptied], hasOthers, state.isAlive,
+      let living = state.winner(of: CellName.alive)
+    else { return }
+    for mark in marks where mark.life < living.life {
+      try keepDisplaced(
+        mark, cell: CellName.emptied, of: place, writer: number(of: mark.name), displacer: number(of: living.name))
+    }
   }
 
   /// Keeps a write that a changeset displaced, where anybody could still say that this one does not count.
