@@ -12,12 +12,13 @@ extension Replica {
     return try write { try sealInTransaction(now: now) }
   }
 
-  /// How many records have edits that are not sealed yet, but for those that were made and deleted since.
+  /// How many records have edits that are not sealed yet, but for those that were made and deleted since; what a row was
+  /// before something that then left it alone is no edit.
   package func unsealedRecords() throws -> Int64 {
     try connection.integer(
       """
       SELECT count(*) FROM (
-        SELECT min(number) AS first, max(number) AS last FROM sync_outbox GROUP BY type, id
+        SELECT min(number) AS first, max(number) AS last FROM sync_outbox WHERE kind <> 0 GROUP BY type, id
       ) AS edited WHERE (SELECT kind FROM sync_outbox WHERE number = first) <> 1
         OR (SELECT kind FROM sync_outbox WHERE number = last) <> 3
       """) ?? 0
