@@ -13,7 +13,7 @@ extension Replica {
   }
 
   /// How many records have edits that are not sealed yet, but for those that were made and deleted since; what a row was
-  /// before something that then left it alone is no edit.
+  /// before something that then left it alone is no edit. The simulator counts by it what a death may not take.
   package func unsealedRecords() throws -> Int64 {
     try connection.integer(
       """

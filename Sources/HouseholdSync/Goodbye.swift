@@ -51,7 +51,7 @@ package enum GoodbyeCode: Hashable, Sendable {
   case tooSlow
   /// Nothing was heard for too long.
   case silent
-  /// The store cannot be used for the moment.
+  /// The store cannot be used for the moment, or what was sent is to be made anew, as the schema has changed meanwhile.
   case storeBusy
   /// The store failed.
   case storeFailed
