@@ -184,9 +184,12 @@ extension Replica {
   private func count(_ replica: SnapshotHeader.Replica) throws {
     let name = try know(replica.last).name
     var (branch, reached, applied) = (replicas[name.replica], name.sequence, replica.applied)
+    // What a branch in the base left is in the base too, though the log here holds it: nobody could place the branch.
+    var isStem = false
     while let entry = branch {
       try replicas.update(entry.id, on: connection) { entry in
-        entry.base = max(entry.base, entry.received < reached ? reached : applied)
+        entry.base = max(entry.base, isStem || entry.received < reached ? reached : applied)
+        isStem = entry.base > entry.fork
         entry.received = max(entry.received, reached)
         entry.applied = max(entry.applied, applied)
       }

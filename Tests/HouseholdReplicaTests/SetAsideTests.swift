@@ -1,5 +1,6 @@
 import HouseholdRecords
 import HouseholdReplica
+import HouseholdTrust
 import Testing
 
 @Suite("Set aside: of what does not count, a snapshot tells what the log no longer holds one by one (R3, D5)")
@@ -51,5 +52,47 @@ struct SetAsideTests {
     try home.settle("ann", "bo", "ed")
     #expect(try rejected(home["ann"]) == ["c1", "c2"])
     #expect(try home.firstDifference("ann", "bo", "ed") == nil)
+  }
+
+  @Test(arguments: ["cy", "second"])
+  func `what a branch left goes by snapshot with the branch, though the log holds it one by one (household 406231)`(
+    known: String
+  ) throws {
+    let home = try TestHousehold("ann", "bo", "cy", "di")
+    try home["cy"].put("category", "c1", [("name", .text("by cy"))])
+    try home["cy"].seal()
+    _ = try home.copy("cy", as: "second")
+    func give(to: String, from: String) throws {
+      let log = try home[from].replica.log(after: .start, skipping: VersionVector(), limitBytes: .max)
+      let (replica, device) = (home[to].replica, home["cy"].key.device)
+      _ = try replica.receive(log.changesets.map(\.packed), from: device, token: nil, now: home[to].now)
+    }
+    for name in ["cy", "second"] {
+      try home[name].put("category", name, [("name", .text("by cy"))])
+      try home[name].seal()
+      try give(to: "di", from: name)
+    }
+    try home.add("ed", needsSnapshot: true)
+    try home.adoptSnapshot("ed", from: "di")
+    // One of the two branches is in bo's log, with what both of them left.
+    try give(to: "bo", from: known)
+    try home.remove("cy", by: "ann")
+    for name in ["bo", "ed"] { try home.tell(name, from: "ann") }
+    try home.adoptSnapshot("bo", from: "ed")
+
+    try home.add("fay", needsSnapshot: true)
+    try home.adoptSnapshot("fay", from: "bo")
+    try home.pull("fay", from: "bo")
+
+    for name in ["bo", "ed", "fay"] { #expect(try rejected(home[name]) == ["c1", "cy", "second"], "\(name)") }
+    try home.settle("ann", "bo", "di", "ed", "fay")
+    #expect(try home.firstDifference("ann", "bo", "di", "ed", "fay") == nil)
+    for change in try home["ann"].access.rejected() { #expect(try home["ann"].access.adopt(change.id).isEmpty) }
+    try home.settle("ann", "bo", "di", "ed", "fay")
+    for name in ["bo", "di", "ed", "fay"] {
+      for id in ["c1", "cy", "second"] {
+        #expect(try home[name].fields("category", id)?["name"] == .text("by cy"), "\(name) \(id)")
+      }
+    }
   }
 }
