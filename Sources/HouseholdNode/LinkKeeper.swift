@@ -19,11 +19,15 @@ final class LinkKeeper: @unchecked Sendable {
     var foundAt: Tick?
     var retry = RetryPolicy()
     var dueAt = Tick(milliseconds: 0)
+    /// What a goodbye asked for: nothing else makes us dial sooner.
+    var restsUntil = Tick(milliseconds: 0)
     var dial: Dial?
     /// What is being dialled now.
     var dialling: [SocketAddress] = []
     /// What came of the given addresses, as long as it is not known whose they are.
     var tried: [PeerContact.TriedAddress] = []
+
+    func isDue(_ now: Tick) -> Bool { max(dueAt, restsUntil) <= now }
   }
 
   private let driver: SyncDriver
@@ -46,7 +50,7 @@ final class LinkKeeper: @unchecked Sendable {
     guard !isStopped else { return }
     let now = EventLoop.now
     addMembers()
-    for index in targets.indices where targets[index].dial == nil && targets[index].dueAt <= now {
+    for index in targets.indices where targets[index].dial == nil && targets[index].isDue(now) {
       if let device = targets[index].device, driver.isConnected(device) { continue }
       // What a call to another target tries already would only make a second link to the same node.
       let busy = Set(targets.flatMap(\.dialling))
@@ -158,6 +162,19 @@ final class LinkKeeper: @unchecked Sendable {
         targets[index].dueAt,
         EventLoop.now.advanced(byMilliseconds: targets[index].retry.next(random: random.next())))
     }
+  }
+
+  /// A session ended with a goodbye that says when to come back, or that it makes sense at once.
+  func rest(from device: DeviceID, milliseconds: UInt64) {
+    let span = Int64(clamping: min(milliseconds, UInt64(RetryPolicy.longest)))
+    for index in targets.indices where targets[index].device == device {
+      targets[index].restsUntil = EventLoop.now.advanced(byMilliseconds: span)
+    }
+  }
+
+  /// Who belongs has changed, so what a goodbye said may be true no longer.
+  func endRests() {
+    for index in targets.indices { targets[index].restsUntil = Tick(milliseconds: 0) }
   }
 
   /// The device was heard at this address: it is dialled there at once, but for calls that follow on each other.

@@ -119,6 +119,7 @@ package final class Node: @unchecked Sendable {
     pairing.onPaired = { [driver] in driver.membershipChanged() }
     driver.onConnected = { [keeper] in keeper.connected($0) }
     driver.onDisconnected = { [keeper] device, _ in keeper.disconnected(device) }
+    driver.onGoodbye = { [keeper] in keeper.rest(from: $0, milliseconds: $1.retryAfterMilliseconds) }
     driver.onLocalEdit = { [keeper] in keeper.tryAgainSoon() }
     keepKeys()
   }
@@ -129,7 +130,8 @@ package final class Node: @unchecked Sendable {
       shareKeys.keep($0)
       certificates.look()
     }
-    driver.onMembership = { [shareKeys, certificates] in
+    driver.onMembership = { [keeper, shareKeys, certificates] in
+      keeper.endRests()
       shareKeys.look()
       certificates.look()
     }

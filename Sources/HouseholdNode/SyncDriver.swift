@@ -18,6 +18,8 @@ final class SyncDriver: @unchecked Sendable {
   private(set) var diverged: Set<DeviceID> = []
   /// When a sync was completed with a peer, as far as that is not written down.
   private var completedSyncs: [DeviceID: Instant] = [:]
+  /// How many sessions with a device began anew since the last that completed a sync.
+  private var restarts: [DeviceID: Int] = [:]
   private var health = StoreHealth()
   private var pacing = SealPacing()
   private var isSealDue = false
@@ -31,6 +33,7 @@ final class SyncDriver: @unchecked Sendable {
   /// Called when a peer said hello, with its device and addresses; and when a session ended.
   var onConnected: (DeviceID) -> Void = { _ in }
   var onDisconnected: (DeviceID, LinkCloseReason) -> Void = { _, _ in }
+  var onGoodbye: (DeviceID, Goodbye) -> Void = { _, _ in }
   /// Called when the share's key came; and when the membership log got an entry, from here or elsewhere.
   var onShareKey: ([UInt8]) -> Void = { _ in }
   var onMembership: () -> Void = {}
@@ -239,6 +242,7 @@ final class SyncDriver: @unchecked Sendable {
       }
       change(device) { $0.synced() }
       completedSyncs[device] = SystemClock.now
+      restarts[device] = nil
     case .acknowledged: break
     case .agreed(let device): diverged.remove(device)
     case .received(let count, let device): change(device) { $0.changesReceived += UInt64(count) }
@@ -269,8 +273,15 @@ final class SyncDriver: @unchecked Sendable {
       change(device) { $0.lastError = violation.sentence }
       log.problem("a peer broke a rule", ["peer": short(device), "violation": violation.description])
     case .removedHere: log.problem("this device belongs to the household no longer", [:])
-    case .closed(_, let device, let goodbye, let byPeer):
-      guard goodbye.code != .duplicate, goodbye.code != .branches else { return }
+    case .closed(_, let device, var goodbye, let byPeer):
+      if goodbye.code == .branches {
+        restarts[device, default: 0] += 1
+        // As a rule a few sessions are enough; what more of them do not mend is told, and given time.
+        guard restarts[device, default: 0] > SyncTiming.restartsInARow else { return }
+        goodbye.retryAfterMilliseconds = SyncTiming.retryAfterViolation
+      }
+      onGoodbye(device, goodbye)
+      guard goodbye.code != .duplicate else { return }
       change(device) { $0.took(goodbye, byPeer: byPeer) }
       log.note("session ended", ["peer": short(device), "byPeer": "\(byPeer)", "reason": goodbye.sentence])
     }

@@ -13,6 +13,9 @@ package enum SyncTiming {
   package static let catchUpHeadStart: Int64 = 2_000
   /// When to come back after a rule was broken: it will hardly be mended sooner.
   package static let retryAfterViolation: UInt64 = 60_000
+  /// How many sessions with a peer may begin anew at once, one after the other, as branches turn up: each is news of one at
+  /// least, and more than two of one replica are rare.
+  package static let restartsInARow = 8
   /// When to come back after the store failed or was locked.
   package static let retryAfterStoreFailure: UInt64 = 5_000
   /// How long a peer that was asked for a certificate and gave none of use is left alone: an hour, so that few words are lost

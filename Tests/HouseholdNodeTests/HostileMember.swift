@@ -45,8 +45,13 @@ final class HostileMember {
     return HostileLink(link: try #require(outcome.link), heard: heard, member: self)
   }
 
+  /// Takes calls on loopback; who called is heard of with each link.
+  func listen(_ owner: any LinkOwner) throws -> LinkListener {
+    try LinkListener(SocketAddress(host: "127.0.0.1", port: 0), links: links, owner: owner)
+  }
+
   /// What an honest hello of this device says.
-  func hello() throws -> Hello {
+  func hello(reachableAt addresses: [String] = []) throws -> Hello {
     var random = SecureRandom()
     var log = MembershipLog(household: replica.identity.household)
     _ = try log.add(replica.membershipEntries(except: []), cryptography: OpenSSLCryptography())
@@ -54,7 +59,7 @@ final class HostileMember {
       household: replica.identity.household, device: replica.identity.device, replica: replica.replica,
       bootNonce: .random(from: &random), membershipHeads: log.heads,
       schemaVersion: try replica.membership().schema.version, wall: SystemClock.now, programVersion: "hostile",
-      addresses: [])
+      addresses: addresses)
   }
 }
 
@@ -92,6 +97,26 @@ final class Heard: LinkOwner, @unchecked Sendable {
       do { return try MessageCodec.decode(kind, message.payload) } catch { return nil }
     }
   }
+}
+
+/// Says the same to every call that comes, whatever it is, and counts them.
+final class Answering: LinkOwner, @unchecked Sendable {
+  private let guardian = NSLock()
+  private var number = 0
+  private let messages: [(type: UInt8, payload: [UInt8])]
+
+  init(_ messages: [(type: UInt8, payload: [UInt8])]) { self.messages = messages }
+
+  var calls: Int { guardian.withLock { number } }
+
+  func linkOpened(_ link: Link, identity: LinkIdentity) {
+    guardian.withLock { number += 1 }
+    for message in messages { link.send(type: message.type, payload: message.payload) }
+  }
+
+  func linkReceived(_ link: Link, message: InboundMessage) { link.consumed(message.payload.count) }
+
+  func linkClosed(_ link: Link, reason: LinkCloseReason) {}
 }
 
 /// One link of a hostile member.
