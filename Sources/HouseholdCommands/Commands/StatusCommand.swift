@@ -10,7 +10,7 @@ struct StatusCommand: Command {
     discussion: """
       Exits with 0 when in sync, 1 pending, 2 degraded (needs attention), 3 broken. It works without the node. With \
       --wait-acked it waits until everything written here until now is confirmed, and exits with 0, or with 75 when \
-      the time is up.
+      the time is up; with 77 on a device that belongs no longer, whose edits nobody will confirm.
       """,
     options: [
       .flag("watch", help: "Show it again whenever it changes, until Ctrl-C."),
@@ -53,8 +53,11 @@ struct StatusCommand: Command {
     let end = SystemClock.now.advanced(byMilliseconds: milliseconds)
     while true {
       let report = try HouseholdStatus.report(directory, now: SystemClock.now)
+      if let end = report.ending {
+        throw CommandError(code: end.code, message: end.summary, remedy: end.remedy, exitCode: .notAllowed)
+      }
       let waited = try peers(report, named: peer)
-      if report.changes.unsealed == 0, waited.allSatisfy(\.hasOurs.complete) {
+      if report.isNamed, report.changes.unsealed == 0, waited.allSatisfy(\.hasOurs.complete) {
         try output.result(["acknowledged": true]) { output.note("Everything written here is confirmed.") }
         return .done
       }
