@@ -313,7 +313,7 @@ package struct StatusJudge {
         "diverged", .broken, subject: who, "\(who) shows other records though it has the same changes.",
         remedy: "Keep both files, and report it with the output of household status --json of both.")
     }
-    if let offset = peer.clockOffsetMs, abs(offset) >= Self.skewMilliseconds {
+    if let offset = peer.clockOffsetMs, ClockCheck.isSkewed(offset) {
       add(
         "clockSkew", .degraded, subject: who,
         "The clock of \(who) is \(ClockCheck.span(offset)) \(offset > 0 ? "ahead of" : "behind") ours.",
