@@ -53,8 +53,7 @@ package struct HouseholdBackup {
 
   /// Writes the old values as new changes for everyone; returns what differed.
   package func rollBackHousehold(_ file: String, now: Instant) throws -> Difference {
-    try recovery.keepCopy(now: now)
-    return Difference(try recovery.rollBack(to: file, isDry: false))
+    Difference(try recovery.rollBackHousehold(to: file, now: now))
   }
 
   /// Whether this device was put back to an older state and waits for its first sync since: what is generated or

@@ -60,8 +60,7 @@ package struct Recovery {
     return others.map { facts.missing(of: facts.own, at: $0) }.min() ?? 0
   }
 
-  /// Copies the replica into `snapshots` before something that cannot be taken back.
-  package func keepCopy(now: Instant) throws { try SafetyCopy.take(directory, before: "recover", now: now) }
+  private func keepCopy(now: Instant) throws { try SafetyCopy.take(directory, before: "recover", now: now) }
 
   /// Puts this device's replica back to the backup; its peers bring what came since. No node may run.
   package func putBack(_ file: String, now: Instant) throws {
@@ -86,6 +85,19 @@ package struct Recovery {
       throw NodeError(.dataDirectory, "\(directory.replica) cannot be replaced.", remedy: "Check the permissions.")
     }
     for suffix in ["-wal", "-shm"] { unsafe unlink(made + suffix) }
+  }
+
+  /// Rolls the household back, with a copy first; nothing is copied where nothing differs, or this device may not write.
+  package func rollBackHousehold(to file: String, now: Instant) throws -> [RecordAccess.Difference] {
+    let wanted = try rollBack(to: file, isDry: true)
+    guard wanted.contains(where: { $0.missing + $0.changed + $0.added > 0 }) else { return wanted }
+    try NodeError.guarding {
+      let access = try RecordAccess(path: directory.replica, readOnly: true, cryptography: OpenSSLCryptography())
+      defer { access.close() }
+      try access.requireRightToWrite()
+    }
+    try keepCopy(now: now)
+    return try rollBack(to: file, isDry: false)
   }
 
   /// What rolling the household back to a backup would change, or has changed.
