@@ -40,8 +40,11 @@ package struct HouseholdBackup {
     return (facts.madeAt, facts.records)
   }
 
-  /// How many changesets of this device are on no other device.
-  package func unconfirmedCount() throws -> UInt64 { try recovery.unconfirmedCount() }
+  /// What putting this device back would take that is nowhere else: changesets, and edits that are not sealed yet.
+  package func loss(comparedTo file: String) throws -> (changesets: UInt64, edits: Int64) {
+    let loss = try recovery.loss(comparedTo: file)
+    return (loss.changesets, loss.edits)
+  }
 
   /// Puts this device back; what came since comes back from its peers.
   package func putBackDevice(_ file: String, now: Instant) throws { try recovery.putBack(file, now: now) }

@@ -51,13 +51,31 @@ package struct Recovery {
     return facts
   }
 
-  /// How many changesets of this device no other device has confirmed: putting the device back loses them.
-  package func unconfirmedCount() throws -> UInt64 {
-    let facts = try NodeError.guarding {
-      try StatusFacts.read(path: directory.replica, cryptography: OpenSSLCryptography())
+  /// What putting this device back takes from it that no other device can bring again.
+  package struct Loss: Hashable, Sendable {
+    /// Changesets of this device that are neither in the backup nor confirmed by a device that belongs.
+    package var changesets: UInt64
+    /// Edits that are not sealed yet.
+    package var edits: Int64
+  }
+
+  /// What would be lost, as of now.
+  package func loss(comparedTo file: String) throws -> Loss {
+    try NodeError.guarding {
+      let facts = try StatusFacts.read(path: directory.replica, cryptography: OpenSSLCryptography())
+      let kept = try ReplicaBackup.received(in: file)
+      let others = facts.membership.devices.keys.filter {
+        $0 != facts.identity.device && facts.membership.admits($0)
+      }
+      let missing = others.map { device in
+        var there = facts.peers[device]?.acknowledged ?? VersionVector()
+        there.merge(kept)
+        return facts.own.excess(over: there)
+      }
+      return Loss(
+        changesets: missing.min() ?? facts.own.excess(over: kept),
+        edits: try ReplicaBackup.unsealedEdits(of: directory.replica, notIn: file))
     }
-    let others = facts.membership.devices.keys.filter { $0 != facts.identity.device }
-    return others.map { facts.missing(of: facts.own, at: $0) }.min() ?? 0
   }
 
   private func keepCopy(now: Instant) throws { try SafetyCopy.take(directory, before: "recover", now: now) }

@@ -72,6 +72,26 @@ package enum ReplicaBackup {
       household: household, madeAt: Instant(milliseconds: try facts.integer(.backupAt) ?? 0), recordCounts: counts)
   }
 
+  /// Up to where the backup holds the changesets of each replica.
+  package static func received(in file: String) throws -> VersionVector {
+    let connection = try Connection(path: file, mode: .readOnly)
+    defer { connection.close() }
+    return try ReplicaTable(connection).vectors.received
+  }
+
+  /// How many edits that are not sealed yet came after the backup.
+  package static func unsealedEdits(of replica: String, notIn file: String) throws -> Int64 {
+    let connection = try Connection.reader(path: replica)
+    defer { connection.close() }
+    try connection.run("ATTACH ? AS backup", .text(file))
+    return try connection.integer(
+      """
+      SELECT count(*) FROM (
+        SELECT number, type, id, kind, fields, at FROM main.sync_outbox
+        EXCEPT SELECT number, type, id, kind, fields, at FROM backup.sync_outbox)
+      """) ?? 0
+  }
+
   /// Makes a replica of this device out of a backup, in a new file beside the one that it is to take the place of.
   ///
   /// It begins under a new replica id: what this device sealed since the backup comes back from its peers.

@@ -22,4 +22,18 @@ struct SafetyCopyTests {
     #expect(await desk.run("recover", file, "--scope", "household", "--yes").code == 0)
     #expect(try copies(desk).count == 1)
   }
+
+  @Test func `putting a device back tells of the edits that are on no other device, sealed or not`() async throws {
+    let desk = try await Desk.withHousehold()
+    let file = desk.path("sunday.backup")
+    try #require(await desk.run("backup", file).code == 0)
+    _ = await desk.run("put", "note", "n1", "title=x")
+    _ = await desk.run("put", "note", "n2", "title=y")
+
+    let answer = await desk.run("recover", file, "--scope", "device", "--yes")
+
+    #expect(answer.code == 0)
+    #expect(answer.errors.contains("2 edits"), "\(answer.errors)")
+    #expect(answer.errors.contains("snapshots/ only"), "\(answer.errors)")
+  }
 }
