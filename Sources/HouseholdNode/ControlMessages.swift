@@ -43,6 +43,11 @@ package enum ControlResponse: Codable, Hashable, Sendable {
   case leaving(LeavingFacts)
   case compaction(CompactionFacts)
   case failed(code: String, message: String, remedy: String)
+
+  /// A refusal or fault, as it goes to the command.
+  static func failure(_ error: NodeError) -> Self {
+    .failed(code: error.code.rawValue, message: error.message, remedy: error.remedy)
+  }
 }
 
 /// An invitation as commands show it.

@@ -329,13 +329,14 @@ package final class Node: @unchecked Sendable {
       case .rename(let word, let name): return try administer { try $0.rename(word, to: name, now: SystemClock.now) }
       }
     } catch let error as NodeError {
-      return .failed(code: error.code.rawValue, message: error.message, remedy: error.remedy)
+      return .failure(error)
     } catch let mistake as InvitationCode.Mistake {
-      return .failed(
-        code: NodeError.Code.badArgument.rawValue, message: mistake.description,
-        remedy: "List the open ones: household invitations")
+      return .failure(
+        NodeError(.badArgument, mistake.description, remedy: "List the open ones: household invitations"))
+    } catch let fault as ReplicaError {
+      return .failure(NodeError(fault))
     } catch {
-      return .failed(code: NodeError.Code.store.rawValue, message: "\(error)", remedy: "See the node's log.")
+      return .failure(NodeError(.store, "\(error)", remedy: "See the node's log."))
     }
   }
 
