@@ -37,6 +37,8 @@ package struct Recovery {
     let facts: ReplicaBackup.Facts
     do {
       facts = try ReplicaBackup.facts(of: file, cryptography: OpenSSLCryptography())
+    } catch let error as ReplicaError where error.code == .newerVersion {
+      throw NodeError(error)
     } catch let error as ReplicaError {
       throw NodeError(.badArgument, error.message, remedy: "Name a file that `household backup` made.")
     }

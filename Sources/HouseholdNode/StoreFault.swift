@@ -11,6 +11,7 @@ extension ReplicaError {
     case .inputOutput: "Check the disk, and the permissions of the data directory."
     case .replicaMissing: "Put replica.sqlite back from where it went or from a copy, or pair this device again."
     case .notAReplica: "Name the right --data-dir, restore replica.sqlite from a copy, or pair this device again."
+    case .newerVersion: "Update household on this device; until then nothing is read from the file or written into it."
     case .badValue: "Correct the value, and try again."
     case .notFound: "Check the words, and the data directory."
     case .notAllowed: "Ask an owner: household members shows them."

@@ -98,12 +98,8 @@ package final class Replica {
 
   /// Settings of the engine's connection: durable commits, and triggers off so that sync is never captured.
   private static func prepare(_ connection: Connection) throws {
-    let isOurs = try connection.integer("PRAGMA application_id") == EngineTables.applicationID
+    try EngineTables.require(on: connection)
     let version = try connection.integer("PRAGMA user_version") ?? 0
-    guard isOurs else { throw ReplicaError(.notAReplica, "\(connection.path) is not a household replica.") }
-    guard version <= EngineTables.version else {
-      throw ReplicaError(.notAReplica, "\(connection.path) was written by a newer version; update household here.")
-    }
     try connection.execute(
       """
       PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -8000;

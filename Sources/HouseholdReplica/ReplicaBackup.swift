@@ -23,9 +23,7 @@ package enum ReplicaBackup {
   package static func write(of replica: String, to file: String, now: Instant) throws {
     let source = try Connection(path: replica, mode: .readWrite)
     defer { source.close() }
-    guard try source.integer("PRAGMA application_id") == EngineTables.applicationID else {
-      throw ReplicaError(.notAReplica, "\(replica) is not a household replica.")
-    }
+    try EngineTables.require(on: source)
     try source.run("VACUUM INTO ?", .text(file))
     let copy = try Connection(path: file, mode: .readWrite)
     defer { copy.close() }
@@ -54,9 +52,7 @@ package enum ReplicaBackup {
       throw ReplicaError(.notAReplica, "\(file) is not a backup of a household.", cause: error.cause)
     }
     defer { connection.close() }
-    guard try connection.integer("PRAGMA user_version") ?? 0 <= EngineTables.version else {
-      throw ReplicaError(.notAReplica, "\(file) was written by a newer version; update household here.")
-    }
+    try EngineTables.requireKnown(on: connection)
     guard try connection.text("PRAGMA quick_check(1)") == "ok" else {
       throw ReplicaError(.corrupt, "The backup \(file) is damaged.")
     }

@@ -74,9 +74,7 @@ package struct StatusFacts: Sendable {
     let connection = try Connection.reader(path: path, busyMilliseconds: 2000)
     defer { connection.close() }
     try connection.execute("BEGIN")
-    guard try connection.integer("PRAGMA application_id") == EngineTables.applicationID else {
-      throw ReplicaError(.notAReplica, "\(path) is not a household replica.")
-    }
+    try EngineTables.require(on: connection)
     let facts = Facts(connection)
     let identity = ReplicaIdentity(
       household: try facts.identifier256(.household), member: try facts.identifier128(.member),
