@@ -96,6 +96,9 @@ package final class Node: @unchecked Sendable {
         .keys, "The replica belongs to another device than the keys beside it.",
         remedy: "Restore both from one copy, or pair this device again.")
     }
+    replica.beforeResync = { [directory = configuration.directory] in
+      try SafetyCopy.take(directory, before: "resync", now: SystemClock.now)
+    }
     let witness = Witness(configuration.directory, log: configuration.log)
     try NodeError.guarding { [replica] in try witness.check(replica, now: SystemClock.now) }
     work = try EventLoop()

@@ -62,6 +62,10 @@ package final class Replica {
   var contested: Set<RecordPlace> = []
   /// A snapshot that is being put in place as it comes.
   var directAdoption: DirectAdoption?
+  /// Called before a snapshot is merged with the records that are here; what it throws keeps them as they are.
+  package var beforeResync: () throws -> Void = {}
+  /// Whether it was called for a snapshot that could not be put in place: the next attempt finds what it has left.
+  var isReadyForResync = false
   /// Where new replica ids come from.
   package var random: any RandomNumberGenerator = SystemRandomNumberGenerator()
   /// What went wrong last with the file, for status.
