@@ -43,7 +43,7 @@ struct StatusCommand: Command {
         try output.result(report) { try StatusText.show(report, output: output) }
         last = report
       }
-      Pause.milliseconds(1000)
+      try output.pause(milliseconds: 1000)
     }
   }
 
