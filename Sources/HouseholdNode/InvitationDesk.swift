@@ -76,6 +76,22 @@ final class InvitationDesk: PairingDesk {
     try replica.invitations(now: now).filter { $0.state == .open }
   }
 
+  /// What became of an invitation.
+  func state(code: InvitationCode, now: Instant) throws -> InvitationFacts.State {
+    guard let found = try replica.invitations(now: now).first(where: { $0.code == code.characters }) else {
+      throw NodeError(
+        .notFound, "There is no invitation with this code.", remedy: "List the open ones: household invitations")
+    }
+    return switch found.state {
+    case .open: .open
+    case .used: .used
+    // A guest who is at it may still finish.
+    case .expired: reserved.contains(found.id) ? .open : .expired
+    case .cancelled: .cancelled
+    case .locked: .locked
+    }
+  }
+
   /// Takes an invitation back.
   func cancel(code: InvitationCode, now: Instant) throws {
     guard let found = try open(now: now).first(where: { $0.code == code.characters }) else {

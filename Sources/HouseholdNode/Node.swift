@@ -300,6 +300,8 @@ package final class Node: @unchecked Sendable {
         driver.membershipChanged()
         return .invitation(try facts(of: made))
       case .invitations: return .invitations(try desk.open(now: SystemClock.now).map(facts))
+      case .invitationState(let code):
+        return .invitationState(try desk.state(code: try InvitationCode(code), now: SystemClock.now))
       case .cancel(let code):
         try desk.cancel(code: try InvitationCode(code), now: SystemClock.now)
         return .done
