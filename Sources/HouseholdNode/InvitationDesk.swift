@@ -67,7 +67,15 @@ final class InvitationDesk: PairingDesk {
     }
     try Names.check(name, of: "member")
     let known = membership.members.values.sorted { $0.id < $1.id }.first { $0.name == name && $0.state == .active }
-    if let known { return (known.id, known.name, known.role) }
+    if let known {
+      guard wish.role != .readOnly || known.role == .readOnly else {
+        throw NodeError(
+          .badArgument, "\(name) is here already, and may do more than read; an invitation takes no right away.",
+          remedy: "To invite another device of theirs: household invite \(name). To take the right away: "
+            + "household demote \(name) --read-only")
+      }
+      return (known.id, known.name, known.role)
+    }
     return (MemberID.random(from: &random), name, wish.role)
   }
 

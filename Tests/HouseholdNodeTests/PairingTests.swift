@@ -80,6 +80,9 @@ import Testing
     #expect(cancelled.code == 1 && cancelled.errors.contains("was cancelled"), "\(cancelled)")
     #expect(locked.code == 1 && locked.errors.contains("is locked"), "\(locked)")
     #expect(used.code == 0 && used.errors.contains("is used"), "\(used)")
+    let lower = try ana.run("invite", "ben", "--read-only")
+    #expect(lower.code == 1 && lower.errors.contains("household demote"), "\(lower.errors)")
+    #expect(try ana.run("invite", "ben").code == 0)
   }
 
   @Test func `used, expired and cancelled invitations are refused with that word`() throws {
