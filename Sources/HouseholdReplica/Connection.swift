@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Glibc
 internal import HouseholdRecords
 
 /// One connection to a SQLite file: opens, runs, keeps prepared statements, and turns result codes into errors.

@@ -52,4 +52,17 @@ struct StatusTests {
     }
     #expect(!FileManager.default.fileExists(atPath: file))
   }
+
+  @Test func `a directory that cannot be looked into is not one without a household`() async throws {
+    let desk = try Desk()
+    try FileManager.default.createSymbolicLink(atPath: desk.path("home"), withDestinationPath: desk.path("home"))
+
+    for word in ["status", "doctor", "members"] {
+      let answer = await desk.run(word, "--json")
+      let error = try #require(try answer.document()["error"] as? [String: Any])
+      #expect(answer.code == 1)
+      #expect(error["code"] as? String == "dataDirectory", "\(error)")
+      #expect((error["message"] as? String)?.contains("symbolic links") == true, "\(error)")
+    }
+  }
 }
