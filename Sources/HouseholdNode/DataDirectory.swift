@@ -195,7 +195,9 @@ package struct DataDirectory: Hashable, Sendable {
   static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
   private static func fault(_ what: String) -> NodeError {
-    let said = unsafe String(cString: strerror(errno))
+    let number = errno
+    if DiskFacts.meansFull(number) { return .diskFull("\(what): the disk is full.") }
+    let said = unsafe String(cString: strerror(number))
     return NodeError(.dataDirectory, "\(what): \(said).", remedy: "Check the disk and the permissions.")
   }
 }
