@@ -53,13 +53,14 @@ extension Replica {
       return branch.last.name.replica == branch.root
         && (replicas[branch.root] == nil || !replicas.forked.contains(branch.root) || branch.last.name.sequence == 0)
     }
-    guard let parent = replicas[place.parent] else { return replicas[branch.root] == nil }
+    let goesOn = branches.contains {
+      $0.last.name.replica == place.parent && $0.last.name.sequence > place.fork
+    }
+    guard let parent = replicas[place.parent] else { return replicas[branch.root] == nil && goesOn }
     if let known = replicas[branch.last.name.replica] {
       return known.parent == parent.number && known.fork == place.fork
     }
-    if parent.received <= place.fork {
-      return branches.contains { $0.last.name.replica == parent.id && $0.last.name.sequence > place.fork }
-    }
+    if parent.received <= place.fork { return goesOn }
     return try hash(of: ChangesetName(replica: parent.id, sequence: place.fork + 1)).map { $0 < place.first } ?? false
   }
 
@@ -106,7 +107,8 @@ extension Replica {
       if try hash(of: name) == header.hash { return name }
     }
     var place: Place?
-    if sequence == 1 {
+    // Of a replica that is not known here the beginning may be older than what the snapshot tells one by one.
+    if sequence == 1 || tree.isEmpty {
       let entry = try replicas.add(replica.root, origin: replica.origin, begun: replica.begun, on: connection)
       place = Place(entry: entry, isFork: entry.received > 0)
     }

@@ -144,10 +144,13 @@ struct DirectAdoptionTests {
     #expect(try home.difference("alex", "joiner") == nil)
   }
 
+  /// What is known of a replica where a snapshot comes.
+  enum Known: CaseIterable { case nothing, beginning, anotherBranch }
+
   /// The server has the branch whose name is the replica's, and cannot apply it.
-  @Test(arguments: [false, true])
+  @Test(arguments: Known.allCases)
   func `a branch has the name that follows from what is known here, whatever the server knows besides (D4)`(
-    knowsAnother: Bool
+    known: Known
   ) throws {
     for _ in 0..<64 {
       let home = try TestHousehold("ann", "bo", "cy", "di")
@@ -171,16 +174,18 @@ struct DirectAdoptionTests {
         _ = try replica.receive(branches[branch], from: device, token: nil, now: home[name].now)
       }
       for branch in 0..<2 { try give(branch, to: "ann") }
-      if knowsAnother { try give(2, to: "bo") }
+      let name = known == .nothing ? "ed" : "bo"
+      if known == .nothing { try home.add(name, needsSnapshot: true) }
+      if known == .anotherBranch { try give(2, to: name) }
 
-      try home.adoptSnapshot("bo", from: "ann")
+      try home.adoptSnapshot(name, from: "ann")
 
       let root = home["cy"].replica.replica
-      let holding = try home["bo"].replica.receivedDependencies().first { $0.replica == root }
+      let holding = try home[name].replica.receivedDependencies().first { $0.replica == root }
       #expect(holding?.hashPrefix == hashes[1].prefix && holding?.sequence == 2)
-      for branch in 0..<3 { for name in ["ann", "bo"] { try give(branch, to: name) } }
-      try home.settle("ann", "bo", "di")
-      #expect(try home.firstDifference("ann", "bo", "di") == nil)
+      for branch in 0..<3 { for name in ["ann", name] { try give(branch, to: name) } }
+      try home.settle("ann", name, "di")
+      #expect(try home.firstDifference("ann", name, "di") == nil)
       return
     }
     Issue.record("64 households, and no branches in this order of hashes")
