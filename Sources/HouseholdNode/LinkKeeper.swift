@@ -103,7 +103,7 @@ final class LinkKeeper: @unchecked Sendable {
     let place = targets[index].given
     let device = targets[index].device
     targets[index].dialling = addresses
-    targets[index].dial = dialer.dial(addresses, for: .household, owner: owner) { [driver, self] outcome in
+    targets[index].dial = dialer.dial(addresses, for: .household, of: device, owner: owner) { [driver, self] outcome in
       driver.loop.submit { self.dialled(device: device, given: place, outcome) }
     }
   }
@@ -132,6 +132,8 @@ final class LinkKeeper: @unchecked Sendable {
       contact.addresses = Array(contact.addresses.prefix(Limits.addressesPerDevice))
       if outcome.link == nil, let error = outcome.attempts.last?.error { contact.lastError = error }
     }
+    // Addresses are given anew, so whoever has this one now may be missing too.
+    for attempt in outcome.attempts { if let other = attempt.answeredBy { self.found(other, at: attempt.address) } }
   }
 
   /// Given addresses at which no device of the household was ever met, with what came of trying them.
@@ -177,7 +179,7 @@ final class LinkKeeper: @unchecked Sendable {
     for index in targets.indices { targets[index].restsUntil = Tick(milliseconds: 0) }
   }
 
-  /// The device was heard at this address: it is dialled there at once, but for calls that follow on each other.
+  /// The device was heard or met at this address: it is dialled there at once, but for calls that follow on each other.
   func found(_ device: DeviceID, at address: SocketAddress) {
     guard !isStopped, !driver.isConnected(device), let index = targets.firstIndex(where: { $0.device == device })
     else { return }

@@ -141,27 +141,33 @@ extension Link {
   }
 
   private func shakeHands() throws(LinkCloseReason) {
+    let identity: LinkIdentity
     do throws(TLSFault) {
       guard try wire.session.handshake() else { return flush() }
       let application = wire.session.application ?? .pairing
-      let identity = LinkIdentity(
+      identity = LinkIdentity(
         application: application, peer: wire.session.peer, publicKey: wire.session.peerPublicKey,
         certificate: wire.session.peerCertificate,
         exporter: application == .pairing ? try wire.session.pairingExporter() : [], address: address,
         isDialled: isDialled)
-      outbox.withLock { $0.identity = identity }
     } catch {
       throw .tls(error)
     }
-    guard let identity, links.admits(self, identity) else { throw .tooManyLinks }
+    outbox.withLock { $0.identity = identity }
+    let dial = wire.dial
+    do throws(LinkCloseReason) {
+      try dial?.judge(identity)
+    } catch {
+      wire.session.close()
+      throw error
+    }
+    guard links.admits(self, identity) else { throw .tooManyLinks }
     if identity.application == .pairing, !isDialled {
       // Whoever dials for this is a stranger still.
       wire.assembler = FrameAssembler(limit: Limits.guestMessageBytes)
       wire.unconsumedLimit = Limits.guestMessageBytes
     }
-    let dial = wire.dial
     wire.dial = nil
-    if let dial, !dial.takes(self) { throw .superseded }
     if let deadline = wire.deadline { links.loop.cancel(deadline) }
     wire.phase = .open
     wire.wasOpen = true

@@ -1,0 +1,98 @@
+import Foundation
+import HouseholdRecords
+import HouseholdSync
+import HouseholdTransport
+import Testing
+
+/// Who is called, where and when.
+@Suite(.serialized, .ownThread) struct CallingTests {
+  private typealias Stage = HostileMemberTests.Stage
+
+  /// What came of ben's addresses, or an empty text.
+  private func addresses(_ home: Home) throws -> [String: String] {
+    let list = try home.peer("ben")["addresses"] as? [[String: Any]] ?? []
+    return Dictionary(list.map { ($0["address"] as? String ?? "", $0["error"] as? String ?? "") }) { first, _ in first }
+  }
+
+  @Test func `another device at one of its addresses does not hide a device (P16)`() throws {
+    let stage = try Stage()
+    let (ana, ben) = (stage.ana, stage.ben)
+    let answering = Answering([])
+    let listener = try stage.eve.listen(answering)
+    defer { listener.close() }
+    try ben.stop()
+    try ben.start(
+      peers: [ana], words: ["--advertise", listener.address.description, "--advertise", ben.address],
+      listen: ben.address)
+    try eventually("ana knows both addresses") { try addresses(ana)[listener.address.description] != nil }
+
+    // Her new port is known to nobody, so it is she who calls.
+    try ana.stop()
+    try ana.start()
+
+    try eventually("she reaches ben") { try ana.peer("ben")["connected"] as? Bool == true }
+    #expect(try addresses(ana)[listener.address.description] == "Another device answers here.")
+    // The first call was one for ben.
+    try eventually("eve is called where she was met") { answering.calls >= 2 }
+  }
+
+  @Test func `two devices that have each other's addresses now are both found (P16)`() throws {
+    let place = try Place()
+    let (ana, ben) = try place.pair()
+    let kim = place.home("kim")
+    try kim.join(try ana.invite("kim"))
+    try kim.start(peers: [ana])
+    try eventually("ana has met kim") { try ana.peer("kim")["connected"] as? Bool == true }
+    for home in [ana, ben, kim] { try home.stop() }
+    let (bens, kims) = (ben.address, kim.address)
+
+    try ben.start(listen: kims)
+    try kim.start(listen: bens)
+    try ana.start()
+
+    for member in ["ben", "kim"] {
+      try eventually("ana reaches \(member)") { try ana.peer(member)["connected"] as? Bool == true }
+    }
+  }
+
+  /// Has ana's node call eve's device, which says this to every call after its hello, and counts the calls.
+  private func expectCalls(
+    answeredBy type: UInt8, _ payload: [UInt8], number: Int, naming word: String,
+    location: SourceLocation = #_sourceLocation
+  ) async throws {
+    let stage = try Stage()
+    let hello = MessageCodec.encode(.hello(try stage.eve.hello()))
+    let answering = Answering([(Message.Kind.hello.rawValue, hello), (type, payload)])
+    let listener = try stage.eve.listen(answering)
+    defer { listener.close() }
+    let link = try await stage.eve.dial()
+    link.say(.hello(try stage.eve.hello(reachableAt: [listener.address.description])))
+    try eventually("the node greets") { !link.heard.all(.hello).isEmpty }
+    link.link.close("that was all")
+
+    try eventually("the node calls", seconds: 60, location: location) { answering.calls >= number }
+    try eventually("status names it", seconds: 10, location: location) {
+      (try stage.ana.peer("eve")["lastError"] as? String ?? "").contains(word)
+    }
+    for edit in 0..<4 {
+      try stage.ana.put("note", "n0", "title=\(edit)")
+      try await Task.sleep(for: .seconds(1))
+    }
+
+    #expect(answering.calls == number, sourceLocation: location)
+    try stage.expectSyncGoesOn()
+  }
+
+  @Test func `who breaks a rule is not called again before the goodbye's time is over, whatever is edited (P12, P14)`()
+    async throws
+  {
+    try await expectCalls(answeredBy: 0x3F, [1, 2, 3], number: 1, naming: "63")
+  }
+
+  @Test func `sessions that begin anew without end are told of, and given time (household 406231)`() async throws {
+    let goodbye = Message.goodbye(Goodbye(.branches, "Other branches, again."))
+    try await expectCalls(
+      answeredBy: Message.Kind.goodbye.rawValue, MessageCodec.encode(goodbye), number: SyncTiming.restartsInARow + 1,
+      naming: "Other branches")
+  }
+}
