@@ -102,6 +102,7 @@ final class SyncDriver: @unchecked Sendable {
     }
     log.note("link closed", ["peer": short(device), "reason": reason.description])
     onDisconnected(device, reason)
+    if let goodbye = Goodbye(reason) { onGoodbye(device, goodbye) }
   }
 
   /// Whether a link to the device is up.

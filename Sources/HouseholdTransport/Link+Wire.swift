@@ -278,8 +278,11 @@ extension Link {
   func finish(_ reason: LinkCloseReason) {
     guard wire.phase != .closed, wire.phase != .lingering else { return }
     let wasConnecting = wire.phase == .connecting
-    if wire.wasOpen { wire.session.close() }
     let reason = endingReason() ?? reason
+    if wire.wasOpen {
+      sayLastWords(reason)
+      wire.session.close()
+    }
     outbox.withLock { $0.end(.now(reason)) }
     wire.phase = .lingering
     let isFlushed = !wasConnecting && writeOutput()
@@ -290,6 +293,17 @@ extension Link {
     setDeadline(Limits.lingerMilliseconds) { link in link.closeSocket(reason) }
     links.lingers(self)
     readLater()
+  }
+
+  private func sayLastWords(_ reason: LinkCloseReason) {
+    guard let words = owner.lastWords(on: self, reason: reason) else { return }
+    var bytes: [UInt8] = []
+    Frame.append(type: words.type, flags: [], payload: words.payload, to: &bytes)
+    do throws(TLSFault) {
+      try wire.session.write(bytes)
+    } catch {
+      return  // The link ends for another reason, which is the one that is told.
+    }
   }
 
   /// Ends the link at once.

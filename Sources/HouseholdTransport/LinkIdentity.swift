@@ -89,4 +89,21 @@ package protocol LinkOwner: AnyObject, Sendable {
   func linkReceived(_ link: Link, message: InboundMessage)
   /// The link, which was open, is closed; nothing more is heard of it.
   func linkClosed(_ link: Link, reason: LinkCloseReason)
+  /// What an open link says last when it ends for this reason, as far as the system takes it; nil for nothing.
+  func lastWords(on link: Link, reason: LinkCloseReason) -> LastWords?
+}
+
+extension LinkOwner {
+  package func lastWords(on link: Link, reason: LinkCloseReason) -> LastWords? { nil }
+}
+
+/// A message that ends a link.
+package struct LastWords: Sendable {
+  package var type: UInt8
+  package var payload: [UInt8]
+
+  package init(type: UInt8, payload: [UInt8]) {
+    self.type = type
+    self.payload = payload
+  }
 }

@@ -57,12 +57,10 @@ import Testing
 
   /// Has ana's node call eve's device, which says this to every call after its hello, and counts the calls.
   private func expectCalls(
-    answeredBy type: UInt8, _ payload: [UInt8], number: Int, naming word: String,
-    location: SourceLocation = #_sourceLocation
-  ) async throws {
+    answeredBy answer: Saying, number: Int, naming word: String, location: SourceLocation = #_sourceLocation
+  ) async throws -> Answering {
     let stage = try Stage()
-    let hello = MessageCodec.encode(.hello(try stage.eve.hello()))
-    let answering = Answering([(Message.Kind.hello.rawValue, hello), (type, payload)])
+    let answering = Answering([Saying(.hello(try stage.eve.hello())), answer])
     let listener = try stage.eve.listen(answering)
     defer { listener.close() }
     let link = try await stage.eve.dial()
@@ -74,25 +72,37 @@ import Testing
     try eventually("status names it", seconds: 10, location: location) {
       (try stage.ana.peer("eve")["lastError"] as? String ?? "").contains(word)
     }
-    for edit in 0..<4 {
+    for edit in 0..<2 {
       try stage.ana.put("note", "n0", "title=\(edit)")
       try await Task.sleep(for: .seconds(1))
     }
 
     #expect(answering.calls == number, sourceLocation: location)
     try stage.expectSyncGoesOn()
+    return answering
   }
 
   @Test func `who breaks a rule is not called again before the goodbye's time is over, whatever is edited (P12, P14)`()
     async throws
   {
-    try await expectCalls(answeredBy: 0x3F, [1, 2, 3], number: 1, naming: "63")
+    let unknown = Saying(type: 0x3F, payload: [1, 2, 3])
+    _ = try await expectCalls(answeredBy: unknown, number: 1, naming: "63")
+  }
+
+  @Test func `who breaks a rule of frames hears a goodbye, and is not called again before its time is over (P12)`()
+    async throws
+  {
+    let frame = Saying(type: 0x3F, flags: FrameFlags(rawValue: 0x80), payload: [])
+
+    let answering = try await expectCalls(answeredBy: frame, number: 1, naming: "flags")
+
+    #expect(answering.goodbyes.map(\.code) == [.violation])
+    #expect(answering.goodbyes.map(\.retryAfterMilliseconds) == [SyncTiming.retryAfterViolation])
   }
 
   @Test func `sessions that begin anew without end are told of, and given time (household 406231)`() async throws {
     let goodbye = Message.goodbye(Goodbye(.branches, "Other branches, again."))
-    try await expectCalls(
-      answeredBy: Message.Kind.goodbye.rawValue, MessageCodec.encode(goodbye), number: SyncTiming.restartsInARow + 1,
-      naming: "Other branches")
+    _ = try await expectCalls(
+      answeredBy: Saying(goodbye), number: SyncTiming.restartsInARow + 1, naming: "Other branches")
   }
 }

@@ -99,22 +99,52 @@ final class Heard: LinkOwner, @unchecked Sendable {
   }
 }
 
+/// A message as a hostile member makes it.
+struct Saying {
+  var type: UInt8
+  var flags: FrameFlags = []
+  var payload: [UInt8]
+
+  init(type: UInt8, flags: FrameFlags = [], payload: [UInt8]) {
+    self.type = type
+    self.flags = flags
+    self.payload = payload
+  }
+
+  init(_ message: Message) {
+    self.init(type: message.kind.rawValue, payload: MessageCodec.encode(message))
+  }
+}
+
 /// Says the same to every call that comes, whatever it is, and counts them.
 final class Answering: LinkOwner, @unchecked Sendable {
   private let guardian = NSLock()
   private var number = 0
-  private let messages: [(type: UInt8, payload: [UInt8])]
+  private var heard: [Goodbye] = []
+  private let messages: [Saying]
 
-  init(_ messages: [(type: UInt8, payload: [UInt8])]) { self.messages = messages }
+  init(_ messages: [Saying]) { self.messages = messages }
 
   var calls: Int { guardian.withLock { number } }
 
+  /// What callers said last.
+  var goodbyes: [Goodbye] { guardian.withLock { heard } }
+
   func linkOpened(_ link: Link, identity: LinkIdentity) {
     guardian.withLock { number += 1 }
-    for message in messages { link.send(type: message.type, payload: message.payload) }
+    for message in messages { link.send(type: message.type, flags: message.flags, payload: message.payload) }
   }
 
-  func linkReceived(_ link: Link, message: InboundMessage) { link.consumed(message.payload.count) }
+  func linkReceived(_ link: Link, message: InboundMessage) {
+    link.consumed(message.payload.count)
+    guard message.type == Message.Kind.goodbye.rawValue else { return }
+    do {
+      guard case .goodbye(let goodbye) = try MessageCodec.decode(.goodbye, message.payload) else { return }
+      guardian.withLock { heard.append(goodbye) }
+    } catch {
+      Issue.record("a goodbye cannot be read: \(error)")
+    }
+  }
 
   func linkClosed(_ link: Link, reason: LinkCloseReason) {}
 }
