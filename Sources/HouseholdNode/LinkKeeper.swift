@@ -17,17 +17,12 @@ final class LinkKeeper: @unchecked Sendable {
     /// Addresses that it was heard at in the local network, the newest first, and when that last made us dial.
     var found: [SocketAddress] = []
     var foundAt: Tick?
-    var retry = RetryPolicy()
-    var dueAt = Tick(milliseconds: 0)
-    /// What a goodbye asked for: nothing else makes us dial sooner.
-    var restsUntil = Tick(milliseconds: 0)
+    var pacing = CallPacing()
     var dial: Dial?
     /// What is being dialled now.
     var dialling: [SocketAddress] = []
     /// What came of the given addresses, as long as it is not known whose they are.
     var tried: [PeerContact.TriedAddress] = []
-
-    func isDue(_ now: Tick) -> Bool { max(dueAt, restsUntil) <= now }
   }
 
   private let driver: SyncDriver
@@ -50,7 +45,7 @@ final class LinkKeeper: @unchecked Sendable {
     guard !isStopped else { return }
     let now = EventLoop.now
     addMembers()
-    for index in targets.indices where targets[index].dial == nil && targets[index].isDue(now) {
+    for index in targets.indices where targets[index].dial == nil && targets[index].pacing.isDue(now) {
       if let device = targets[index].device, driver.isConnected(device) { continue }
       // What a call to another target tries already would only make a second link to the same node.
       let busy = Set(targets.flatMap(\.dialling))
@@ -98,8 +93,7 @@ final class LinkKeeper: @unchecked Sendable {
   }
 
   private func dial(_ index: Int, _ addresses: [SocketAddress]) {
-    targets[index].dueAt = EventLoop.now.advanced(
-      byMilliseconds: targets[index].retry.next(random: random.next()))
+    targets[index].pacing.called(EventLoop.now, random: random.next())
     let place = targets[index].given
     let device = targets[index].device
     targets[index].dialling = addresses
@@ -144,39 +138,36 @@ final class LinkKeeper: @unchecked Sendable {
     targets[index].device = device
     for other in targets.indices.reversed() where other != index && targets[other].device == device {
       targets[index].given += targets[other].given.filter { !targets[index].given.contains($0) }
+      targets[index].pacing.join(targets[other].pacing)
       targets[other].dial?.cancel()
       targets.remove(at: other)
     }
   }
 
-  /// A session with the device got going: the next loss starts from the shortest wait.
-  func connected(_ device: DeviceID) {
+  /// A session with the device got into use.
+  func gotIntoUse(_ device: DeviceID) {
     for index in targets.indices where targets[index].device == device {
-      targets[index].retry.reset()
-      targets[index].dueAt = EventLoop.now.advanced(byMilliseconds: RetryPolicy.shortest)
+      targets[index].pacing.gotIntoUse(EventLoop.now)
     }
   }
 
   /// A link ended; it is dialled again after a moment.
   func disconnected(_ device: DeviceID) {
     for index in targets.indices where targets[index].device == device {
-      targets[index].dueAt = max(
-        targets[index].dueAt,
-        EventLoop.now.advanced(byMilliseconds: targets[index].retry.next(random: random.next())))
+      targets[index].pacing.ended(EventLoop.now, random: random.next())
     }
   }
 
   /// A session ended with a goodbye that says when to come back, or that it makes sense at once.
   func rest(from device: DeviceID, milliseconds: UInt64) {
-    let span = Int64(clamping: min(milliseconds, UInt64(RetryPolicy.longest)))
     for index in targets.indices where targets[index].device == device {
-      targets[index].restsUntil = EventLoop.now.advanced(byMilliseconds: span)
+      targets[index].pacing.rest(EventLoop.now, milliseconds: milliseconds)
     }
   }
 
   /// Who belongs has changed, so what a goodbye said may be true no longer.
   func endRests() {
-    for index in targets.indices { targets[index].restsUntil = Tick(milliseconds: 0) }
+    for index in targets.indices { targets[index].pacing.endRest() }
   }
 
   /// The device was heard or met at this address: it is dialled there at once, but for calls that follow on each other.
@@ -190,8 +181,7 @@ final class LinkKeeper: @unchecked Sendable {
     let pause = known.contains(address) ? Self.knownPause : Self.newPause
     if let last = targets[index].foundAt, now < last.advanced(byMilliseconds: pause) { return }
     targets[index].foundAt = now
-    targets[index].retry.reset()
-    targets[index].dueAt = now
+    targets[index].pacing.hurry(now)
     look()
   }
 
@@ -204,10 +194,7 @@ final class LinkKeeper: @unchecked Sendable {
     let now = EventLoop.now
     guard now >= lastReset.advanced(byMilliseconds: 1000) else { return }
     lastReset = now
-    for index in targets.indices {
-      targets[index].retry.reset()
-      targets[index].dueAt = min(targets[index].dueAt, now)
-    }
+    for index in targets.indices { targets[index].pacing.hurry(now) }
     look()
   }
 

@@ -117,7 +117,7 @@ package final class Node: @unchecked Sendable {
     recurring = RecurringPoster(configuration.directory, replica: replica, log: configuration.log)
     rounds = DailyRounds(replica: replica, driver: driver, log: configuration.log)
     pairing.onPaired = { [driver] in driver.membershipChanged() }
-    driver.onConnected = { [keeper] in keeper.connected($0) }
+    driver.onInUse = { [keeper] in keeper.gotIntoUse($0) }
     driver.onDisconnected = { [keeper] device, _ in keeper.disconnected(device) }
     driver.onGoodbye = { [keeper] in keeper.rest(from: $0, milliseconds: $1.retryAfterMilliseconds) }
     driver.onLocalEdit = { [keeper] in keeper.tryAgainSoon() }

@@ -30,8 +30,8 @@ final class SyncDriver: @unchecked Sendable {
   private static let digestAfterSeconds = 2
   /// How many records a slice of it reads: about 25 ms.
   private static let digestSliceRows = 4096
-  /// Called when a peer said hello, with its device and addresses; and when a session ended.
-  var onConnected: (DeviceID) -> Void = { _ in }
+  /// Called when a session got into use; and when a link ended.
+  var onInUse: (DeviceID) -> Void = { _ in }
   var onDisconnected: (DeviceID, LinkCloseReason) -> Void = { _, _ in }
   var onGoodbye: (DeviceID, Goodbye) -> Void = { _, _ in }
   /// Called when the share's key came; and when the membership log got an entry, from here or elsewhere.
@@ -234,6 +234,7 @@ final class SyncDriver: @unchecked Sendable {
   private func take(_ report: SessionReport) {
     switch report {
     case .connected(let number, let peer): meet(peer, on: number)
+    case .inUse(let device): onInUse(device)
     case .synced(let device):
       storeWorks()
       do {
@@ -302,7 +303,6 @@ final class SyncDriver: @unchecked Sendable {
       [
         "peer": short(peer.device), "link": "\(number)", "dialled": "\(peer.weDialled)", "version": peer.programVersion,
       ])
-    onConnected(peer.device)
   }
 
   /// A device that left has told it once one of the others knows; the log brings it to the rest.

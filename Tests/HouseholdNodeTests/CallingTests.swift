@@ -1,5 +1,6 @@
 import Foundation
 import HouseholdRecords
+import HouseholdReplica
 import HouseholdSync
 import HouseholdTransport
 import Testing
@@ -55,18 +56,33 @@ import Testing
     }
   }
 
-  /// Has ana's node call eve's device, which says this to every call after its hello, and counts the calls.
+  /// What a hostile member says until its session is in use; asks ana's node for that.
+  private func opening(_ stage: Stage) async throws -> [Saying] {
+    let link = try await stage.eve.dial()
+    try link.getInUse()
+    link.link.close("that was all")
+    let hello = try stage.eve.hello()
+    let ana = try #require(try stage.eve.replica.membership().devices.values.first { $0.name == "ana-laptop" }).id
+    return [Saying(.hello(hello))] + (hello.device < ana ? [Saying(.use)] : [])
+  }
+
+  /// Lets ana's node know where eve's device is reached.
+  private func introduce(_ stage: Stage, at address: SocketAddress) async throws {
+    let link = try await stage.eve.dial()
+    link.say(.hello(try stage.eve.hello(reachableAt: [address.description])))
+    try eventually("the node greets") { !link.heard.all(.hello).isEmpty }
+    link.link.close("that was all")
+  }
+
+  /// Has ana's node call eve's device, which says this to every call in use, and counts the calls.
   private func expectCalls(
     answeredBy answer: Saying, number: Int, naming word: String, location: SourceLocation = #_sourceLocation
   ) async throws -> Answering {
     let stage = try Stage()
-    let answering = Answering([Saying(.hello(try stage.eve.hello())), answer])
+    let answering = Answering(try await opening(stage) + [answer])
     let listener = try stage.eve.listen(answering)
     defer { listener.close() }
-    let link = try await stage.eve.dial()
-    link.say(.hello(try stage.eve.hello(reachableAt: [listener.address.description])))
-    try eventually("the node greets") { !link.heard.all(.hello).isEmpty }
-    link.link.close("that was all")
+    try await introduce(stage, at: listener.address)
 
     try eventually("the node calls", seconds: 60, location: location) { answering.calls >= number }
     try eventually("status names it", seconds: 10, location: location) {
@@ -74,7 +90,7 @@ import Testing
     }
     for edit in 0..<2 {
       try stage.ana.put("note", "n0", "title=\(edit)")
-      try await Task.sleep(for: .seconds(1))
+      try await Task.sleep(for: .seconds(0.6))
     }
 
     #expect(answering.calls == number, sourceLocation: location)
@@ -104,5 +120,20 @@ import Testing
     let goodbye = Message.goodbye(Goodbye(.branches, "Other branches, again."))
     _ = try await expectCalls(
       answeredBy: Saying(goodbye), number: SyncTiming.restartsInARow + 1, naming: "Other branches")
+  }
+
+  @Test func `who breaks off before its session is in use is called ever more seldom (P14)`() async throws {
+    let stage = try Stage()
+    let answering = Answering([Saying(.hello(try stage.eve.hello()))], breaksOff: true)
+    let listener = try stage.eve.listen(answering)
+    defer { listener.close() }
+    try await introduce(stage, at: listener.address)
+    try eventually("the node calls") { answering.calls >= 1 }
+
+    try await Task.sleep(for: .seconds(6.2))
+
+    // After calls at 0, 1 and 3 seconds at the earliest the next one comes after 7.
+    let times = answering.times
+    #expect(times.count < 4 || times[3] - times[0] > .seconds(6.8))
   }
 }

@@ -119,20 +119,29 @@ struct Saying {
 /// Says the same to every call that comes, whatever it is, and counts them.
 final class Answering: LinkOwner, @unchecked Sendable {
   private let guardian = NSLock()
-  private var number = 0
+  private var begun: [ContinuousClock.Instant] = []
   private var heard: [Goodbye] = []
   private let messages: [Saying]
+  private let breaksOff: Bool
 
-  init(_ messages: [Saying]) { self.messages = messages }
+  /// - Parameter breaksOff: whether each call ends after that.
+  init(_ messages: [Saying], breaksOff: Bool = false) {
+    self.messages = messages
+    self.breaksOff = breaksOff
+  }
 
-  var calls: Int { guardian.withLock { number } }
+  var calls: Int { times.count }
+
+  /// When the calls came.
+  var times: [ContinuousClock.Instant] { guardian.withLock { begun } }
 
   /// What callers said last.
   var goodbyes: [Goodbye] { guardian.withLock { heard } }
 
   func linkOpened(_ link: Link, identity: LinkIdentity) {
-    guardian.withLock { number += 1 }
+    guardian.withLock { begun.append(.now) }
     for message in messages { link.send(type: message.type, flags: message.flags, payload: message.payload) }
+    if breaksOff { link.close("that was all") }
   }
 
   func linkReceived(_ link: Link, message: InboundMessage) {
