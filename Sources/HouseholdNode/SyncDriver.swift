@@ -30,6 +30,8 @@ final class SyncDriver: @unchecked Sendable {
   private static let digestAfterSeconds = 2
   /// How many records a slice of it reads: about 25 ms.
   private static let digestSliceRows = 4096
+  /// Asked where this node can be dialled, for each hello.
+  var addresses: () -> [String] = { [] }
   /// Called when a session got into use; and when a link ended.
   var onInUse: (DeviceID) -> Void = { _ in }
   var onDisconnected: (DeviceID, LinkCloseReason) -> Void = { _, _ in }
@@ -66,15 +68,13 @@ final class SyncDriver: @unchecked Sendable {
     tidier.onFailure = { [weak self] in self?.storeFailed($0) }
   }
 
-  /// Where this node can be dialled, for the hellos to come.
-  func setAddresses(_ addresses: [String]) { engine.addresses = addresses }
-
   // MARK: Links
 
   func opened(_ link: Link, identity: LinkIdentity) {
     guard let peer = identity.peer, !isStopped else { return link.close("the node is stopping") }
     let number = LinkNumber(rawValue: link.id.number)
     links[number] = link
+    engine.addresses = addresses()
     handle(
       .linkOpened(
         LinkOpening(link: number, device: peer.device, member: peer.member, weDialled: identity.isDialled)))
