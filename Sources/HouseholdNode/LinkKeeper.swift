@@ -19,6 +19,8 @@ final class LinkKeeper: @unchecked Sendable {
     var foundAt: Tick?
     var pacing = CallPacing()
     var dial: Dial?
+    /// Names the dial: one that was given up is answered, too.
+    var dialNumber = 0
     /// What is being dialled now.
     var dialling: [SocketAddress] = []
     /// What came of the given addresses, as long as it is not known whose they are.
@@ -32,6 +34,7 @@ final class LinkKeeper: @unchecked Sendable {
   private var random = SecureRandom()
   private var isStopped = false
   private var lastReset = Tick(milliseconds: 0)
+  private var dials = 0
 
   init(driver: SyncDriver, links: LinkSet, owner: any LinkOwner, given: [SocketAddress]) {
     self.driver = driver
@@ -44,7 +47,14 @@ final class LinkKeeper: @unchecked Sendable {
   func look() {
     guard !isStopped else { return }
     let now = EventLoop.now
-    addMembers()
+    let membership = driver.replica.membershipNow
+    let calls = hasToCall(membership)
+    letGo { !calls || !membership.admits($0) }
+    guard calls else {
+      for target in targets { target.dial?.cancel() }
+      return
+    }
+    addMembers(membership)
     for index in targets.indices where targets[index].dial == nil && targets[index].pacing.isDue(now) {
       if let device = targets[index].device, driver.isConnected(device) { continue }
       // What a call to another target tries already would only make a second link to the same node.
@@ -55,15 +65,18 @@ final class LinkKeeper: @unchecked Sendable {
     }
   }
 
-  /// A device of the household that is new here becomes a target.
-  private func addMembers() {
-    let membership = driver.replica.membershipNow
-    guard hasToCall(membership) else {
-      for target in targets { target.dial?.cancel() }
-      targets = []
-      return
+  /// Calls devices no longer; addresses that a person gave stay, whoever is met there next.
+  private func letGo(of isOver: (DeviceID) -> Bool) {
+    for target in targets {
+      guard let device = target.device, isOver(device) else { continue }
+      target.dial?.cancel()
+      targets += target.given.map { Target(device: nil, given: [$0], pacing: target.pacing) }
     }
-    targets.removeAll { target in target.device.map { !membership.admits($0) } ?? false }
+    targets.removeAll { target in target.device.map(isOver) ?? false }
+  }
+
+  /// A device of the household that is new here becomes a target.
+  private func addMembers(_ membership: MembershipState) {
     let known = Set(targets.compactMap(\.device))
     for device in membership.devices.keys.sorted()
     where device != driver.replica.identity.device && membership.admits(device) && !known.contains(device) {
@@ -94,27 +107,33 @@ final class LinkKeeper: @unchecked Sendable {
 
   private func dial(_ index: Int, _ addresses: [SocketAddress]) {
     targets[index].pacing.called(EventLoop.now, random: random.next())
-    let place = targets[index].given
     let device = targets[index].device
+    dials += 1
+    let number = dials
+    targets[index].dialNumber = number
     targets[index].dialling = addresses
     targets[index].dial = dialer.dial(addresses, for: .household, of: device, owner: owner) { [driver, self] outcome in
-      driver.loop.submit { self.dialled(device: device, given: place, outcome) }
+      driver.loop.submit { self.dialled(number, outcome) }
     }
   }
 
-  private func dialled(device: DeviceID?, given: [SocketAddress], _ outcome: DialOutcome) {
-    guard let index = targets.firstIndex(where: { $0.device == device && $0.given == given }) else { return }
+  private func dialled(_ number: Int, _ outcome: DialOutcome) {
+    guard let index = targets.firstIndex(where: { $0.dialNumber == number }) else { return }
     targets[index].dial = nil
     targets[index].dialling = []
     let found = outcome.link?.identity?.peer?.device
-    if let found, device == nil, found != driver.replica.identity.device { adopt(found, at: index) }
+    let stranger = targets[index].device == nil ? found.flatMap(whyNotCalled) : nil
     let now = SystemClock.now.milliseconds
-    guard let device = device ?? found else {
+    guard let device = targets[index].device ?? found, stranger == nil else {
       targets[index].tried = outcome.attempts.prefix(Limits.addressesPerDevice).map {
-        PeerContact.TriedAddress(address: $0.address.description, lastTried: now, error: $0.error)
+        PeerContact.TriedAddress(
+          address: $0.address.description, lastTried: now, error: $0.succeeded ? stranger : $0.error)
       }
+      // Edits here make no other device of it; a change of who belongs may.
+      if stranger != nil { targets[index].pacing.rest(EventLoop.now, milliseconds: SyncTiming.retryAfterViolation) }
       return
     }
+    if targets[index].device == nil { adopt(device, at: index) }
     driver.change(device) { contact in
       for attempt in outcome.attempts {
         let text = attempt.address.description
@@ -128,6 +147,14 @@ final class LinkKeeper: @unchecked Sendable {
     }
     // Addresses are given anew, so whoever has this one now may be missing too.
     for attempt in outcome.attempts { if let other = attempt.answeredBy { self.found(other, at: attempt.address) } }
+  }
+
+  /// Why a device that was met is nobody to keep a link to; nil for one that is, or may turn out to be.
+  private func whyNotCalled(_ device: DeviceID) -> String? {
+    let membership = driver.replica.membershipNow
+    if device == driver.replica.identity.device { return "This device itself, or a copy of it, answers there." }
+    if membership.devices[device] == nil || membership.admits(device) { return nil }
+    return "A device that belongs to the household no longer answers there."
   }
 
   /// Given addresses at which no device of the household was ever met, with what came of trying them.

@@ -56,6 +56,26 @@ import Testing
     }
   }
 
+  @Test func `an address that was given stays given when the device that was met there is removed`() throws {
+    let place = try Place()
+    let (ana, ben) = try place.pair()
+    try ana.stop()
+    try ana.start(peers: [ben])
+    try ana.waitInSync()
+    func unanswered() throws -> [String] {
+      let findings = try ana.status().report["findings"] as? [[String: Any]] ?? []
+      return findings.filter { $0["code"] as? String == "addressUnanswered" && $0["subject"] as? String == ben.address }
+        .compactMap { $0["summary"] as? String }
+    }
+    #expect(try unanswered().isEmpty)
+
+    try ana.json("remove", "ben", "--yes")
+
+    try eventually("ana has called there again") {
+      try unanswered().contains { $0.contains("belongs to the household no longer") }
+    }
+  }
+
   /// What a hostile member says until its session is in use; asks ana's node for that.
   private func opening(_ stage: Stage) async throws -> [Saying] {
     let link = try await stage.eve.dial()
