@@ -23,8 +23,6 @@ final class Discovery: @unchecked Sendable {
   private var budget = Limits.beaconsPerSecond
   /// For doctor.
   private(set) var facts = LiveFacts.Search()
-  /// Called when the network of this machine changed.
-  var onNetworkChange: () -> Void = {}
 
   /// After a change one beacon may be lost while the network settles, hardly three.
   private static let burstSeconds = 3
@@ -53,13 +51,12 @@ final class Discovery: @unchecked Sendable {
     socket = nil
   }
 
-  /// Calls out if it is time; called about once a second.
-  func tick() {
+  /// Calls out if it is time; called about once a second with the addresses of this machine.
+  func tick(_ addresses: [InterfaceAddress]) {
     budget = Limits.beaconsPerSecond
     guard let socket, let listening else { return }
-    let now = Self.reached(NetworkInterfaces.addresses(), listening: listening.host)
+    let now = Self.reached(addresses, listening: listening.host)
     if now != interfaces {
-      if !interfaces.isEmpty { onNetworkChange() }
       interfaces = now
       burst = Self.burstSeconds
       socket.join(now)

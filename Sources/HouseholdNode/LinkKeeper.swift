@@ -17,17 +17,14 @@ final class LinkKeeper: @unchecked Sendable {
     /// Addresses that it was heard at in the local network, the newest first, and when that last made us dial.
     var found: [SocketAddress] = []
     var foundAt: Tick?
-    var retry = RetryPolicy()
-    var dueAt = Tick(milliseconds: 0)
-    /// What a goodbye asked for: nothing else makes us dial sooner.
-    var restsUntil = Tick(milliseconds: 0)
+    var pacing = CallPacing()
     var dial: Dial?
+    /// Names the dial: one that was given up is answered, too.
+    var dialNumber = 0
     /// What is being dialled now.
     var dialling: [SocketAddress] = []
     /// What came of the given addresses, as long as it is not known whose they are.
     var tried: [PeerContact.TriedAddress] = []
-
-    func isDue(_ now: Tick) -> Bool { max(dueAt, restsUntil) <= now }
   }
 
   private let driver: SyncDriver
@@ -37,6 +34,7 @@ final class LinkKeeper: @unchecked Sendable {
   private var random = SecureRandom()
   private var isStopped = false
   private var lastReset = Tick(milliseconds: 0)
+  private var dials = 0
 
   init(driver: SyncDriver, links: LinkSet, owner: any LinkOwner, given: [SocketAddress]) {
     self.driver = driver
@@ -49,8 +47,15 @@ final class LinkKeeper: @unchecked Sendable {
   func look() {
     guard !isStopped else { return }
     let now = EventLoop.now
-    addMembers()
-    for index in targets.indices where targets[index].dial == nil && targets[index].isDue(now) {
+    let membership = driver.replica.membershipNow
+    let calls = hasToCall(membership)
+    letGo { !calls || !membership.admits($0) }
+    guard calls else {
+      for target in targets { target.dial?.cancel() }
+      return
+    }
+    addMembers(membership)
+    for index in targets.indices where targets[index].dial == nil && targets[index].pacing.isDue(now) {
       if let device = targets[index].device, driver.isConnected(device) { continue }
       // What a call to another target tries already would only make a second link to the same node.
       let busy = Set(targets.flatMap(\.dialling))
@@ -60,15 +65,18 @@ final class LinkKeeper: @unchecked Sendable {
     }
   }
 
-  /// A device of the household that is new here becomes a target.
-  private func addMembers() {
-    let membership = driver.replica.membershipNow
-    guard hasToCall(membership) else {
-      for target in targets { target.dial?.cancel() }
-      targets = []
-      return
+  /// Calls devices no longer; addresses that a person gave stay, whoever is met there next.
+  private func letGo(of isOver: (DeviceID) -> Bool) {
+    for target in targets {
+      guard let device = target.device, isOver(device) else { continue }
+      target.dial?.cancel()
+      targets += target.given.map { Target(device: nil, given: [$0], pacing: target.pacing) }
     }
-    targets.removeAll { target in target.device.map { !membership.admits($0) } ?? false }
+    targets.removeAll { target in target.device.map(isOver) ?? false }
+  }
+
+  /// A device of the household that is new here becomes a target.
+  private func addMembers(_ membership: MembershipState) {
     let known = Set(targets.compactMap(\.device))
     for device in membership.devices.keys.sorted()
     where device != driver.replica.identity.device && membership.admits(device) && !known.contains(device) {
@@ -98,29 +106,34 @@ final class LinkKeeper: @unchecked Sendable {
   }
 
   private func dial(_ index: Int, _ addresses: [SocketAddress]) {
-    targets[index].dueAt = EventLoop.now.advanced(
-      byMilliseconds: targets[index].retry.next(random: random.next()))
-    let place = targets[index].given
+    targets[index].pacing.called(EventLoop.now, random: random.next())
     let device = targets[index].device
+    dials += 1
+    let number = dials
+    targets[index].dialNumber = number
     targets[index].dialling = addresses
-    targets[index].dial = dialer.dial(addresses, for: .household, owner: owner) { [driver, self] outcome in
-      driver.loop.submit { self.dialled(device: device, given: place, outcome) }
+    targets[index].dial = dialer.dial(addresses, for: .household, of: device, owner: owner) { [driver, self] outcome in
+      driver.loop.submit { self.dialled(number, outcome) }
     }
   }
 
-  private func dialled(device: DeviceID?, given: [SocketAddress], _ outcome: DialOutcome) {
-    guard let index = targets.firstIndex(where: { $0.device == device && $0.given == given }) else { return }
+  private func dialled(_ number: Int, _ outcome: DialOutcome) {
+    guard let index = targets.firstIndex(where: { $0.dialNumber == number }) else { return }
     targets[index].dial = nil
     targets[index].dialling = []
     let found = outcome.link?.identity?.peer?.device
-    if let found, device == nil, found != driver.replica.identity.device { adopt(found, at: index) }
+    let stranger = targets[index].device == nil ? found.flatMap(whyNotCalled) : nil
     let now = SystemClock.now.milliseconds
-    guard let device = device ?? found else {
+    guard let device = targets[index].device ?? found, stranger == nil else {
       targets[index].tried = outcome.attempts.prefix(Limits.addressesPerDevice).map {
-        PeerContact.TriedAddress(address: $0.address.description, lastTried: now, error: $0.error)
+        PeerContact.TriedAddress(
+          address: $0.address.description, lastTried: now, error: $0.succeeded ? stranger : $0.error)
       }
+      // Edits here make no other device of it; a change of who belongs may.
+      if stranger != nil { targets[index].pacing.rest(EventLoop.now, milliseconds: SyncTiming.retryAfterViolation) }
       return
     }
+    if targets[index].device == nil { adopt(device, at: index) }
     driver.change(device) { contact in
       for attempt in outcome.attempts {
         let text = attempt.address.description
@@ -132,6 +145,16 @@ final class LinkKeeper: @unchecked Sendable {
       contact.addresses = Array(contact.addresses.prefix(Limits.addressesPerDevice))
       if outcome.link == nil, let error = outcome.attempts.last?.error { contact.lastError = error }
     }
+    // Addresses are given anew, so whoever has this one now may be missing too.
+    for attempt in outcome.attempts { if let other = attempt.answeredBy { self.found(other, at: attempt.address) } }
+  }
+
+  /// Why a device that was met is nobody to keep a link to; nil for one that is, or may turn out to be.
+  private func whyNotCalled(_ device: DeviceID) -> String? {
+    let membership = driver.replica.membershipNow
+    if device == driver.replica.identity.device { return "This device itself, or a copy of it, answers there." }
+    if membership.devices[device] == nil || membership.admits(device) { return nil }
+    return "A device that belongs to the household no longer answers there."
   }
 
   /// Given addresses at which no device of the household was ever met, with what came of trying them.
@@ -142,42 +165,39 @@ final class LinkKeeper: @unchecked Sendable {
     targets[index].device = device
     for other in targets.indices.reversed() where other != index && targets[other].device == device {
       targets[index].given += targets[other].given.filter { !targets[index].given.contains($0) }
+      targets[index].pacing.join(targets[other].pacing)
       targets[other].dial?.cancel()
       targets.remove(at: other)
     }
   }
 
-  /// A session with the device got going: the next loss starts from the shortest wait.
-  func connected(_ device: DeviceID) {
+  /// A session with the device got into use.
+  func gotIntoUse(_ device: DeviceID) {
     for index in targets.indices where targets[index].device == device {
-      targets[index].retry.reset()
-      targets[index].dueAt = EventLoop.now.advanced(byMilliseconds: RetryPolicy.shortest)
+      targets[index].pacing.gotIntoUse(EventLoop.now)
     }
   }
 
   /// A link ended; it is dialled again after a moment.
   func disconnected(_ device: DeviceID) {
     for index in targets.indices where targets[index].device == device {
-      targets[index].dueAt = max(
-        targets[index].dueAt,
-        EventLoop.now.advanced(byMilliseconds: targets[index].retry.next(random: random.next())))
+      targets[index].pacing.ended(EventLoop.now, random: random.next())
     }
   }
 
   /// A session ended with a goodbye that says when to come back, or that it makes sense at once.
   func rest(from device: DeviceID, milliseconds: UInt64) {
-    let span = Int64(clamping: min(milliseconds, UInt64(RetryPolicy.longest)))
     for index in targets.indices where targets[index].device == device {
-      targets[index].restsUntil = EventLoop.now.advanced(byMilliseconds: span)
+      targets[index].pacing.rest(EventLoop.now, milliseconds: milliseconds)
     }
   }
 
   /// Who belongs has changed, so what a goodbye said may be true no longer.
   func endRests() {
-    for index in targets.indices { targets[index].restsUntil = Tick(milliseconds: 0) }
+    for index in targets.indices { targets[index].pacing.endRest() }
   }
 
-  /// The device was heard at this address: it is dialled there at once, but for calls that follow on each other.
+  /// The device was heard or met at this address: it is dialled there at once, but for calls that follow on each other.
   func found(_ device: DeviceID, at address: SocketAddress) {
     guard !isStopped, !driver.isConnected(device), let index = targets.firstIndex(where: { $0.device == device })
     else { return }
@@ -188,8 +208,7 @@ final class LinkKeeper: @unchecked Sendable {
     let pause = known.contains(address) ? Self.knownPause : Self.newPause
     if let last = targets[index].foundAt, now < last.advanced(byMilliseconds: pause) { return }
     targets[index].foundAt = now
-    targets[index].retry.reset()
-    targets[index].dueAt = now
+    targets[index].pacing.hurry(now)
     look()
   }
 
@@ -202,10 +221,7 @@ final class LinkKeeper: @unchecked Sendable {
     let now = EventLoop.now
     guard now >= lastReset.advanced(byMilliseconds: 1000) else { return }
     lastReset = now
-    for index in targets.indices {
-      targets[index].retry.reset()
-      targets[index].dueAt = min(targets[index].dueAt, now)
-    }
+    for index in targets.indices { targets[index].pacing.hurry(now) }
     look()
   }
 

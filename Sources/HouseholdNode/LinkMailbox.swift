@@ -1,3 +1,4 @@
+internal import HouseholdSync
 internal import HouseholdTransport
 
 /// Brings what happens on links, which is told on their thread, to the replica's thread.
@@ -35,5 +36,10 @@ final class LinkMailbox: LinkOwner {
       case .household, nil: driver.closed(link, reason: reason)
       }
     }
+  }
+
+  func lastWords(on link: Link, reason: LinkCloseReason) -> LastWords? {
+    guard link.identity?.application == .household, let goodbye = Goodbye(reason) else { return nil }
+    return LastWords(type: Message.Kind.goodbye.rawValue, payload: MessageCodec.encode(.goodbye(goodbye)))
   }
 }

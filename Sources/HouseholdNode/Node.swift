@@ -63,6 +63,7 @@ package final class Node: @unchecked Sendable {
   private var control: ControlSocket?
   private var watcher: ReplicaWatcher?
   private var discovery: Discovery?
+  private var network = NetworkWatch()
   private let supervision: Supervision?
   private var metrics: MetricsServer?
   private var isStopped = false
@@ -120,7 +121,8 @@ package final class Node: @unchecked Sendable {
     recurring = RecurringPoster(configuration.directory, replica: replica, log: configuration.log)
     rounds = DailyRounds(replica: replica, driver: driver, log: configuration.log)
     pairing.onPaired = { [driver] in driver.membershipChanged() }
-    driver.onConnected = { [keeper] in keeper.connected($0) }
+    driver.addresses = { [weak self] in self?.addresses ?? [] }
+    driver.onInUse = { [keeper] in keeper.gotIntoUse($0) }
     driver.onDisconnected = { [keeper] device, _ in keeper.disconnected(device) }
     driver.onGoodbye = { [keeper] in keeper.rest(from: $0, milliseconds: $1.retryAfterMilliseconds) }
     driver.onLocalEdit = { [keeper] in keeper.tryAgainSoon() }
@@ -154,7 +156,8 @@ package final class Node: @unchecked Sendable {
       ) { [weak self] in self?.driver.lookForEdits() ?? true }
       shareKeys.look()
       certificates.look()
-      if configuration.discovers { startDiscovery() }
+      if configuration.discovers { discovery = Discovery(driver: driver, keeper: keeper) }
+      lookAtNetwork()
       try listen(first: true)
       try startMetrics()
       driver.lookForEdits()
@@ -206,7 +209,7 @@ package final class Node: @unchecked Sendable {
       let made = try LinkListener(configuration.listen, links: links, owner: mailbox)
       listener = made
       listenError = nil
-      tellAddresses()
+      desk.addresses = addresses
       discovery?.listens(at: made.address)
       ready(made.address.description)
       showState()
@@ -223,19 +226,20 @@ package final class Node: @unchecked Sendable {
   }
 
   /// Where others can dial this node, as of now.
-  private func tellAddresses() {
-    guard let listener else { return }
+  private var addresses: [String] {
+    guard let listener else { return [] }
     let told = configuration.advertise.isEmpty ? LocalAddresses.reachable(listener.address) : configuration.advertise
-    driver.setAddresses(told.map(\.description))
-    desk.addresses = told.map(\.description)
+    return told.map(\.description)
   }
 
-  private func startDiscovery() {
-    discovery = Discovery(driver: driver, keeper: keeper)
-    discovery?.onNetworkChange = { [weak self] in
-      self?.tellAddresses()
-      self?.keeper.tryAgainSoon()
+  /// Whether devices are looked for in the local network or not: in another network other addresses are told and called.
+  private func lookAtNetwork() {
+    let found = NetworkInterfaces.addresses()
+    if network.hasChanged(found) {
+      desk.addresses = addresses
+      keeper.tryAgainSoon()
     }
+    discovery?.tick(found)
   }
 
   private func startMetrics() throws {
@@ -273,7 +277,7 @@ package final class Node: @unchecked Sendable {
       self.watcher?.secondPassed()
       self.driver.tick()
       self.pairing.tick()
-      self.discovery?.tick()
+      self.lookAtNetwork()
       self.keeper.look()
       self.recurring.tick()
       self.rounds.tick()

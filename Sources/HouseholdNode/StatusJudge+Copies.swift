@@ -14,12 +14,12 @@ extension StatusJudge {
         "restored", subject: "this device",
         "The data directory was put back, copied or moved; this device noticed on \(at.rfc3339) and goes on safely.")
     }
-    if let at = facts.clonedAt, now.milliseconds(since: at) < Self.signOfLife {
+    if let at = lastSignOfCopy, now.milliseconds(since: at) < Self.signOfLife {
       add(
-        "cloned", .broken, "A copy of this device's data directory writes too. Both are synced, and nothing is lost.",
+        "cloned", .broken, "A copy of this device's data directory is used too. Both are synced, and nothing is lost.",
         remedy: "Stop one of the two, and pair it again from an empty data directory (household invite --device).")
-    } else if let at = facts.clonedAt, now.milliseconds(since: at) < Self.mentioned {
-      inform("cloned", subject: "this device", "A copy of this device's data directory wrote until \(at.rfc3339).")
+    } else if let at = lastSignOfCopy, now.milliseconds(since: at) < Self.mentioned {
+      inform("cloned", subject: "this device", "A copy of this device's data directory was used until \(at.rfc3339).")
     }
     for device in others {
       let who = "\(device.name) of \(facts.membership.members[device.member]?.name ?? "")"
@@ -36,6 +36,12 @@ extension StatusJudge {
           "Two nodes had the identity of \(who), last on \(Instant(milliseconds: at).rfc3339).")
       }
     }
+  }
+
+  /// When what a copy of this device wrote came last, or its node itself was met.
+  private var lastSignOfCopy: Instant? {
+    let met = contact(of: facts.identity.device).clonedAt.map { Instant(milliseconds: $0) }
+    return [facts.clonedAt, met].compactMap(\.self).max()
   }
 
   /// Says what does not worsen the verdict.

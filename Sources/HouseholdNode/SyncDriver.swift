@@ -30,8 +30,10 @@ final class SyncDriver: @unchecked Sendable {
   private static let digestAfterSeconds = 2
   /// How many records a slice of it reads: about 25 ms.
   private static let digestSliceRows = 4096
-  /// Called when a peer said hello, with its device and addresses; and when a session ended.
-  var onConnected: (DeviceID) -> Void = { _ in }
+  /// Asked where this node can be dialled, for each hello.
+  var addresses: () -> [String] = { [] }
+  /// Called when a session got into use; and when a link ended.
+  var onInUse: (DeviceID) -> Void = { _ in }
   var onDisconnected: (DeviceID, LinkCloseReason) -> Void = { _, _ in }
   var onGoodbye: (DeviceID, Goodbye) -> Void = { _, _ in }
   /// Called when the share's key came; and when the membership log got an entry, from here or elsewhere.
@@ -66,15 +68,13 @@ final class SyncDriver: @unchecked Sendable {
     tidier.onFailure = { [weak self] in self?.storeFailed($0) }
   }
 
-  /// Where this node can be dialled, for the hellos to come.
-  func setAddresses(_ addresses: [String]) { engine.addresses = addresses }
-
   // MARK: Links
 
   func opened(_ link: Link, identity: LinkIdentity) {
     guard let peer = identity.peer, !isStopped else { return link.close("the node is stopping") }
     let number = LinkNumber(rawValue: link.id.number)
     links[number] = link
+    engine.addresses = addresses()
     handle(
       .linkOpened(
         LinkOpening(link: number, device: peer.device, member: peer.member, weDialled: identity.isDialled)))
@@ -102,6 +102,7 @@ final class SyncDriver: @unchecked Sendable {
     }
     log.note("link closed", ["peer": short(device), "reason": reason.description])
     onDisconnected(device, reason)
+    if let goodbye = Goodbye(reason) { onGoodbye(device, goodbye) }
   }
 
   /// Whether a link to the device is up.
@@ -233,6 +234,7 @@ final class SyncDriver: @unchecked Sendable {
   private func take(_ report: SessionReport) {
     switch report {
     case .connected(let number, let peer): meet(peer, on: number)
+    case .inUse(let device): onInUse(device)
     case .synced(let device):
       storeWorks()
       do {
@@ -301,7 +303,6 @@ final class SyncDriver: @unchecked Sendable {
       [
         "peer": short(peer.device), "link": "\(number)", "dialled": "\(peer.weDialled)", "version": peer.programVersion,
       ])
-    onConnected(peer.device)
   }
 
   /// A device that left has told it once one of the others knows; the log brings it to the rest.

@@ -241,7 +241,7 @@ package final class World {
     case .removedHere: trace.add("\(device.name) is removed")
     case .snapshotAdopted(let peer): trace.add("\(device.name) has a snapshot of \(name(of: peer))")
     case .received(let count, let peer): trace.add("\(device.name) received \(count) from \(name(of: peer))")
-    case .connected, .synced, .acknowledged, .agreed, .sent, .membershipReceived, .membershipKnown, .closed,
+    case .connected, .inUse, .synced, .acknowledged, .agreed, .sent, .membershipReceived, .membershipKnown, .closed,
       .shareKeyGiven, .shareKeyReceived, .certificateWanted, .certificateReceived:
       break
     }

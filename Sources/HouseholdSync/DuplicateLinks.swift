@@ -52,6 +52,7 @@ extension SyncEngine {
   private func put(inUse link: LinkNumber, _ moment: Moment) {
     sessions[link]?.phase = .inUse
     presenceIsDue = true
+    if let device = sessions[link]?.device { report(.inUse(device)) }
     guarded(link, moment) { try sendHoldings(on: link, moment) }
   }
 

@@ -14,6 +14,8 @@ package enum Effect: Hashable, Sendable {
 package enum SessionReport: Hashable, Sendable {
   /// A peer said hello and is who it says.
   case connected(LinkNumber, PeerIntroduction)
+  /// A session with the peer got into use.
+  case inUse(DeviceID)
   /// Both sides have all that the other has, and have confirmed it.
   case synced(DeviceID)
   /// The peer confirmed changesets of ours or ones that we passed on.

@@ -12,16 +12,20 @@ package struct RetryPolicy: Hashable, Sendable {
 
   package init() {}
 
-  /// How long to wait after one more failure, in milliseconds: between half of the span and the span.
+  /// How long to wait as things are, in milliseconds: between half of the span and the span.
   ///
-  /// - Parameters:
-  ///   - random: any 64 random bits.
-  ///   - asked: what the peer's goodbye asked for, at most the longest span of it counts.
-  package mutating func next(random: UInt64, asked: UInt64 = 0) -> Int64 {
+  /// - Parameter random: any 64 random bits.
+  package func wait(random: UInt64) -> Int64 {
     let half = span / 2
-    let wait = half + Int64(random % UInt64(span - half + 1))
-    span = min(span * 2, Self.longest)
-    return max(wait, Int64(min(asked, UInt64(Self.longest))))
+    return half + Int64(random % UInt64(span - half + 1))
+  }
+
+  /// How long to wait after one more call, in milliseconds; the span doubles.
+  ///
+  /// - Parameter random: any 64 random bits.
+  package mutating func next(random: UInt64) -> Int64 {
+    defer { span = min(span * 2, Self.longest) }
+    return wait(random: random)
   }
 
   /// Starts over with the shortest span.

@@ -88,7 +88,8 @@ public final class TestDevice: @unchecked Sendable {
       guard !replica.membershipNow.admits(device), replica.membershipNow.admits(peer) else { return }
       change(peer) { $0.knowsEnd = true }
       try remember(peer, completedSync: false)
-    case .snapshotAdopted, .membershipReceived, .forkSuspected, .cloneSuspected, .shareKeyReceived, .shareKeyGiven,
+    case .inUse, .snapshotAdopted, .membershipReceived, .forkSuspected, .cloneSuspected, .shareKeyReceived,
+      .shareKeyGiven,
       .removedHere, .certificateWanted, .certificateReceived:
       break
     }

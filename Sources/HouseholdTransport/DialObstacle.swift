@@ -23,7 +23,7 @@ extension LinkCloseReason {
     case .connectTimedOut, .handshakeTimedOut: .timedOut
     case .tls, .closedByPeer, .cutOff, .violation: .tls
     case .socket(let fault): fault.obstacle
-    case .closedHere, .queueFull, .tooManyLinks, .superseded: .other
+    case .closedHere, .queueFull, .tooManyLinks, .superseded, .anotherDevice: .other
     }
   }
 }

@@ -141,27 +141,33 @@ extension Link {
   }
 
   private func shakeHands() throws(LinkCloseReason) {
+    let identity: LinkIdentity
     do throws(TLSFault) {
       guard try wire.session.handshake() else { return flush() }
       let application = wire.session.application ?? .pairing
-      let identity = LinkIdentity(
+      identity = LinkIdentity(
         application: application, peer: wire.session.peer, publicKey: wire.session.peerPublicKey,
         certificate: wire.session.peerCertificate,
         exporter: application == .pairing ? try wire.session.pairingExporter() : [], address: address,
         isDialled: isDialled)
-      outbox.withLock { $0.identity = identity }
     } catch {
       throw .tls(error)
     }
-    guard let identity, links.admits(self, identity) else { throw .tooManyLinks }
+    outbox.withLock { $0.identity = identity }
+    let dial = wire.dial
+    do throws(LinkCloseReason) {
+      try dial?.judge(identity)
+    } catch {
+      wire.session.close()
+      throw error
+    }
+    guard links.admits(self, identity) else { throw .tooManyLinks }
     if identity.application == .pairing, !isDialled {
       // Whoever dials for this is a stranger still.
       wire.assembler = FrameAssembler(limit: Limits.guestMessageBytes)
       wire.unconsumedLimit = Limits.guestMessageBytes
     }
-    let dial = wire.dial
     wire.dial = nil
-    if let dial, !dial.takes(self) { throw .superseded }
     if let deadline = wire.deadline { links.loop.cancel(deadline) }
     wire.phase = .open
     wire.wasOpen = true
@@ -272,8 +278,11 @@ extension Link {
   func finish(_ reason: LinkCloseReason) {
     guard wire.phase != .closed, wire.phase != .lingering else { return }
     let wasConnecting = wire.phase == .connecting
-    if wire.wasOpen { wire.session.close() }
     let reason = endingReason() ?? reason
+    if wire.wasOpen {
+      sayLastWords(reason)
+      wire.session.close()
+    }
     outbox.withLock { $0.end(.now(reason)) }
     wire.phase = .lingering
     let isFlushed = !wasConnecting && writeOutput()
@@ -284,6 +293,17 @@ extension Link {
     setDeadline(Limits.lingerMilliseconds) { link in link.closeSocket(reason) }
     links.lingers(self)
     readLater()
+  }
+
+  private func sayLastWords(_ reason: LinkCloseReason) {
+    guard let words = owner.lastWords(on: self, reason: reason) else { return }
+    var bytes: [UInt8] = []
+    Frame.append(type: words.type, flags: [], payload: words.payload, to: &bytes)
+    do throws(TLSFault) {
+      try wire.session.write(bytes)
+    } catch {
+      return  // The link ends for another reason, which is the one that is told.
+    }
   }
 
   /// Ends the link at once.

@@ -1,5 +1,5 @@
 import Glibc
-import HouseholdRecords
+package import HouseholdRecords
 
 /// What became of one address of a dial.
 package struct DialAttempt: Hashable, Sendable {
@@ -11,6 +11,8 @@ package struct DialAttempt: Hashable, Sendable {
   package let succeeded: Bool
   /// What kind of thing the error is.
   package var obstacle: DialObstacle?
+  /// Who answered instead of the device that was dialled.
+  package var answeredBy: DeviceID?
 }
 
 /// What became of a dial.
@@ -30,12 +32,14 @@ package struct LinkDialer: Sendable {
   /// Tries the addresses: the next after a short while or when one fails, until a handshake is done.
   ///
   /// The owner hears `linkOpened` before `completion`, which is called once, on the loop's thread.
+  ///
+  /// - Parameter device: who must answer: where another device does, the next address is tried. Nil for anybody.
   @discardableResult
   package func dial(
-    _ addresses: [SocketAddress], for application: LinkApplication, owner: any LinkOwner,
+    _ addresses: [SocketAddress], for application: LinkApplication, of device: DeviceID? = nil, owner: any LinkOwner,
     completion: @escaping @Sendable (DialOutcome) -> Void
   ) -> Dial {
-    let dial = Dial(links: links, application: application, owner: owner, completion: completion)
+    let dial = Dial(links: links, application: application, device: device, owner: owner, completion: completion)
     links.loop.submit { dial.start(Array(addresses.prefix(Limits.dialCandidates))) }
     return dial
   }
@@ -63,6 +67,7 @@ package struct LinkDialer: Sendable {
 package final class Dial: @unchecked Sendable {
   private let links: LinkSet
   private let application: LinkApplication
+  private let device: DeviceID?
   private let owner: any LinkOwner
   private var completion: (@Sendable (DialOutcome) -> Void)?
   private var waiting: [(given: SocketAddress, numeric: NumericAddress)] = []
@@ -73,11 +78,12 @@ package final class Dial: @unchecked Sendable {
   private var stagger: TimerID?
 
   init(
-    links: LinkSet, application: LinkApplication, owner: any LinkOwner,
+    links: LinkSet, application: LinkApplication, device: DeviceID?, owner: any LinkOwner,
     completion: @escaping @Sendable (DialOutcome) -> Void
   ) {
     self.links = links
     self.application = application
+    self.device = device
     self.owner = owner
     self.completion = completion
   }
@@ -144,8 +150,11 @@ package final class Dial: @unchecked Sendable {
     link.start()
   }
 
-  /// Whether this link, whose handshake is done, is the first.
-  func takes(_ link: Link) -> Bool { completion != nil }
+  /// Throws unless a link whose handshake is done is the first, and leads to whom was dialled.
+  func judge(_ identity: LinkIdentity) throws(LinkCloseReason) {
+    if completion == nil { throw .superseded }
+    if let device, let found = identity.peer?.device, found != device { throw .anotherDevice(found) }
+  }
 
   /// The link is open, and its owner knows.
   func finish(with link: Link) { complete(with: link) }
@@ -153,12 +162,17 @@ package final class Dial: @unchecked Sendable {
   /// A link did not come about.
   func failed(_ link: Link, _ reason: LinkCloseReason) {
     guard let (_, given) = running.removeValue(forKey: link.id) else { return }
-    note(given, reason.description, reason.obstacle)
+    var answeredBy: DeviceID?
+    if case .anotherDevice(let found) = reason { answeredBy = found }
+    note(given, reason.description, reason.obstacle, answeredBy: answeredBy)
     tryNext()
   }
 
-  private func note(_ address: SocketAddress, _ error: String, _ obstacle: DialObstacle) {
-    attempts.append(DialAttempt(address: address, error: error, succeeded: false, obstacle: obstacle))
+  private func note(
+    _ address: SocketAddress, _ error: String, _ obstacle: DialObstacle, answeredBy: DeviceID? = nil
+  ) {
+    attempts.append(
+      DialAttempt(address: address, error: error, succeeded: false, obstacle: obstacle, answeredBy: answeredBy))
   }
 
   private func complete(with link: Link?) {

@@ -1,3 +1,5 @@
+package import HouseholdRecords
+
 /// Names one link for as long as the process runs.
 package struct LinkID: Hashable, Comparable, Sendable, CustomStringConvertible {
   package let number: UInt64
@@ -47,6 +49,8 @@ package enum LinkCloseReason: Error, Hashable, Sendable {
   case tooManyLinks
   /// Another address of the same dial was quicker.
   case superseded
+  /// Not the device that was dialled answered, but this one.
+  case anotherDevice(DeviceID)
   /// The system reported an error.
   case socket(SocketFault)
 }
@@ -65,6 +69,7 @@ extension LinkCloseReason: CustomStringConvertible {
     case .connectTimedOut: "The address did not answer in time."
     case .tooManyLinks: "There are too many connections at once."
     case .superseded: "Another address answered first."
+    case .anotherDevice: "Another device answers here."
     case .socket(let fault): fault.description
     }
   }
@@ -84,4 +89,21 @@ package protocol LinkOwner: AnyObject, Sendable {
   func linkReceived(_ link: Link, message: InboundMessage)
   /// The link, which was open, is closed; nothing more is heard of it.
   func linkClosed(_ link: Link, reason: LinkCloseReason)
+  /// What an open link says last when it ends for this reason, as far as the system takes it; nil for nothing.
+  func lastWords(on link: Link, reason: LinkCloseReason) -> LastWords?
+}
+
+extension LinkOwner {
+  package func lastWords(on link: Link, reason: LinkCloseReason) -> LastWords? { nil }
+}
+
+/// A message that ends a link.
+package struct LastWords: Sendable {
+  package var type: UInt8
+  package var payload: [UInt8]
+
+  package init(type: UInt8, payload: [UInt8]) {
+    self.type = type
+    self.payload = payload
+  }
 }

@@ -10,6 +10,17 @@ package struct InterfaceAddress: Hashable, Sendable {
   package var isLoopback: Bool
   /// Where IPv4 reaches all machines of the network.
   package var broadcast: String?
+
+  package init(
+    name: String, index: UInt32, host: String, isIPv6: Bool, isLoopback: Bool, broadcast: String? = nil
+  ) {
+    self.name = name
+    self.index = index
+    self.host = host
+    self.isIPv6 = isIPv6
+    self.isLoopback = isLoopback
+    self.broadcast = broadcast
+  }
 }
 
 /// The network interfaces of this machine that are up.

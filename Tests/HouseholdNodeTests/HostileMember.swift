@@ -99,22 +99,61 @@ final class Heard: LinkOwner, @unchecked Sendable {
   }
 }
 
+/// A message as a hostile member makes it.
+struct Saying {
+  var type: UInt8
+  var flags: FrameFlags = []
+  var payload: [UInt8]
+
+  init(type: UInt8, flags: FrameFlags = [], payload: [UInt8]) {
+    self.type = type
+    self.flags = flags
+    self.payload = payload
+  }
+
+  init(_ message: Message) {
+    self.init(type: message.kind.rawValue, payload: MessageCodec.encode(message))
+  }
+}
+
 /// Says the same to every call that comes, whatever it is, and counts them.
 final class Answering: LinkOwner, @unchecked Sendable {
   private let guardian = NSLock()
-  private var number = 0
-  private let messages: [(type: UInt8, payload: [UInt8])]
+  private var begun: [ContinuousClock.Instant] = []
+  private var heard: [Goodbye] = []
+  private let messages: [Saying]
+  private let breaksOff: Bool
 
-  init(_ messages: [(type: UInt8, payload: [UInt8])]) { self.messages = messages }
-
-  var calls: Int { guardian.withLock { number } }
-
-  func linkOpened(_ link: Link, identity: LinkIdentity) {
-    guardian.withLock { number += 1 }
-    for message in messages { link.send(type: message.type, payload: message.payload) }
+  /// - Parameter breaksOff: whether each call ends after that.
+  init(_ messages: [Saying], breaksOff: Bool = false) {
+    self.messages = messages
+    self.breaksOff = breaksOff
   }
 
-  func linkReceived(_ link: Link, message: InboundMessage) { link.consumed(message.payload.count) }
+  var calls: Int { times.count }
+
+  /// When the calls came.
+  var times: [ContinuousClock.Instant] { guardian.withLock { begun } }
+
+  /// What callers said last.
+  var goodbyes: [Goodbye] { guardian.withLock { heard } }
+
+  func linkOpened(_ link: Link, identity: LinkIdentity) {
+    guardian.withLock { begun.append(.now) }
+    for message in messages { link.send(type: message.type, flags: message.flags, payload: message.payload) }
+    if breaksOff { link.close("that was all") }
+  }
+
+  func linkReceived(_ link: Link, message: InboundMessage) {
+    link.consumed(message.payload.count)
+    guard message.type == Message.Kind.goodbye.rawValue else { return }
+    do {
+      guard case .goodbye(let goodbye) = try MessageCodec.decode(.goodbye, message.payload) else { return }
+      guardian.withLock { heard.append(goodbye) }
+    } catch {
+      Issue.record("a goodbye cannot be read: \(error)")
+    }
+  }
 
   func linkClosed(_ link: Link, reason: LinkCloseReason) {}
 }

@@ -100,47 +100,6 @@ import Testing
     try stage.expectSyncGoesOn()
   }
 
-  /// Has ana's node call eve's device, which says this to every call after its hello, and counts the calls.
-  private func expectCalls(
-    answeredBy type: UInt8, _ payload: [UInt8], number: Int, naming word: String,
-    location: SourceLocation = #_sourceLocation
-  ) async throws {
-    let stage = try Stage()
-    let hello = MessageCodec.encode(.hello(try stage.eve.hello()))
-    let answering = Answering([(Message.Kind.hello.rawValue, hello), (type, payload)])
-    let listener = try stage.eve.listen(answering)
-    defer { listener.close() }
-    let link = try await stage.eve.dial()
-    link.say(.hello(try stage.eve.hello(reachableAt: [listener.address.description])))
-    try eventually("the node greets") { !link.heard.all(.hello).isEmpty }
-    link.link.close("that was all")
-
-    try eventually("the node calls", seconds: 60, location: location) { answering.calls >= number }
-    try eventually("status names it", seconds: 10, location: location) {
-      (try stage.ana.peer("eve")["lastError"] as? String ?? "").contains(word)
-    }
-    for edit in 0..<4 {
-      try stage.ana.put("note", "n0", "title=\(edit)")
-      try await Task.sleep(for: .seconds(1))
-    }
-
-    #expect(answering.calls == number, sourceLocation: location)
-    try stage.expectSyncGoesOn()
-  }
-
-  @Test func `who breaks a rule is not called again before the goodbye's time is over, whatever is edited (P12, P14)`()
-    async throws
-  {
-    try await expectCalls(answeredBy: 0x3F, [1, 2, 3], number: 1, naming: "63")
-  }
-
-  @Test func `sessions that begin anew without end are told of, and given time (household 406231)`() async throws {
-    let goodbye = Message.goodbye(Goodbye(.branches, "Other branches, again."))
-    try await expectCalls(
-      answeredBy: Message.Kind.goodbye.rawValue, MessageCodec.encode(goodbye), number: SyncTiming.restartsInARow + 1,
-      naming: "Other branches")
-  }
-
   @Test func `a frame over the limit is refused before memory is taken`() throws {
     let stage = try Stage()
     let before = try stage.ana.residentKiB()

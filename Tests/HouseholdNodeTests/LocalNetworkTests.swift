@@ -87,6 +87,29 @@ import Testing
     for home in homes { try home.waitInSync() }
   }
 
+  @Test(arguments: [true, false])
+  func `a node that starts without a network tells its addresses once there is one (P14)`(discovers: Bool) throws {
+    guard Self.isWhole else { return }
+    guard let network = try TestNetwork.build(hosts: 2) else {
+      return print("left out: network namespaces are not allowed here")
+    }
+    let place = try Place()
+    let homes = try household(["ana", "ben"], in: network, place)
+    let (ana, ben) = (homes[0], homes[1])
+    try ana.stop()
+    try network.remove("10.77.0.1/24", from: 1)
+    try network.removeIPv6(from: 1)
+    try ana.start(listen: "[::]:7411", discovers: discovers)
+    try noticesAbsence(ana, of: "ben")
+
+    try network.add("10.77.0.51/24", to: 1)
+
+    try eventually("ben is told the address") {
+      let known = try ben.peer("ana")["addresses"] as? [[String: Any]] ?? []
+      return known.contains { $0["address"] as? String == "10.77.0.51:7411" }
+    }
+  }
+
   @Test func `a short cut of the cable does not keep an edit for longer than two seconds after its end`() throws {
     guard Self.isWhole else { return }
     guard let network = try TestNetwork.build(hosts: 2) else {

@@ -79,6 +79,25 @@ import Testing
     try eventually("what was lost is back") { try notes(ben) == ["n1": "1"] }
   }
 
+  @Test func `a copy of this device that is met is told, also when its node is gone and ours is down`() throws {
+    let place = try Place()
+    let ana = place.home("ana")
+    try ana.json("init", "Our home", "--member", "ana", "--device", "ana-laptop")
+    let copy = place.home("copy")
+    try FileManager.default.copyItem(atPath: ana.directory, toPath: copy.directory)
+
+    try ana.start()
+    try copy.start(peers: [ana])
+
+    for home in [ana, copy] {
+      try eventually("\(home.name) has met the other") { try findings(home)["cloned"] == "broken" }
+      #expect(try home.status().code == 3)
+    }
+    try copy.stop()
+    try ana.stop()
+    #expect(try findings(ana)["cloned"] == "broken")
+  }
+
   @Test func `a backup holds no key, no code and no address, and is not written over`() throws {
     let place = try Place()
     let (ana, ben) = try place.pair()

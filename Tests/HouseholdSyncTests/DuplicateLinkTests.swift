@@ -23,6 +23,20 @@ struct DuplicateLinkTests {
     }
   }
 
+  @Test func `a session is told as in use once it is, and not at the hello (P14)`() {
+    let network = SimulatedNetwork(seed: 1, devices: 2)
+    network.connect(0, 1)
+
+    while network.step() {
+      for node in network.nodes {
+        let isTold = node.reports.contains { if case .inUse = $0 { true } else { false } }
+        #expect(isTold == node.engine.peers.contains(where: \.isInUse))
+      }
+    }
+
+    for node in network.nodes { #expect(node.engine.peers.map(\.isInUse) == [true]) }
+  }
+
   @Test func `a half-open link gives way to a fresh one within two seconds (P5)`() throws {
     for vanishing in 0..<2 {
       let network = SimulatedNetwork(seed: 1, devices: 2)

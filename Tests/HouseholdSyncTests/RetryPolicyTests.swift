@@ -20,13 +20,14 @@ struct RetryPolicyTests {
     #expect(high.next(random: 500) == 1_000)
   }
 
-  @Test func `a reset starts over, and what a goodbye asks for counts up to five minutes (P14)`() {
+  @Test func `a reset starts over (P14)`() {
     var policy = RetryPolicy()
     for _ in 0..<5 { _ = policy.next(random: 0) }
 
     policy.reset()
 
-    #expect(policy.next(random: 0, asked: 60_000) == 60_000)
-    #expect(policy.next(random: 0, asked: .max) == RetryPolicy.longest)
+    #expect(policy.wait(random: 500) == 1_000)
+    #expect(policy.next(random: 500) == 1_000)
+    #expect(policy.wait(random: 0) == 1_000)
   }
 }

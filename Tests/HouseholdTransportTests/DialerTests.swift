@@ -1,6 +1,7 @@
 import Foundation
 import HouseholdRecords
 import HouseholdTransport
+import HouseholdTrust
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct DialerTests {
@@ -56,6 +57,26 @@ import Testing
 
     #expect(outcome.attempts.map(\.error) == [LinkCloseReason.handshakeTimedOut.description])
     try await bert.stop()
+  }
+
+  @Test func `an address where another device answers does not hold up the next (P16)`() async throws {
+    let anna = try Node(Fixtures.context())
+    let bert = try Node(Fixtures.bert())
+    let certificate = try DeviceCertificate(
+      der: Fixtures.certificate("Household/anna.pem"), sharePublicKey: Fixtures.verification().sharePublicKey)
+
+    let outcome = await withCheckedContinuation { continuation in
+      LinkDialer(links: bert.links).dial(
+        [bert.listener.address, anna.listener.address], for: .household, of: certificate.device, owner: bert.owner
+      ) { continuation.resume(returning: $0) }
+    }
+
+    #expect(outcome.link?.address == anna.listener.address)
+    let wrong = try #require(outcome.attempts.first { $0.address == bert.listener.address })
+    #expect(wrong.error == "Another device answers here." && wrong.answeredBy != certificate.device)
+    #expect(wrong.answeredBy != nil)
+    try await bert.stop()
+    try await anna.stop()
   }
 
   @Test func `a dial is cancelled`() async throws {

@@ -108,7 +108,7 @@ private final class ProbeEar: LinkOwner {
     switch reason {
     case .tls: heard.yield(.failed(.tls, reason.description))
     case .closedHere, .closedByPeer, .cutOff, .violation, .queueFull, .handshakeTimedOut, .connectTimedOut,
-      .tooManyLinks, .superseded, .socket:
+      .tooManyLinks, .superseded, .anotherDevice, .socket:
       heard.yield(.silent(reason.description))
     }
   }

@@ -63,6 +63,12 @@ final class TestNetwork {
     try Tool.must("ip", "-n", name(host), "addr", "del", address, "dev", "lan0")
   }
 
+  /// Takes IPv6 from a host, its link-local address with it.
+  func removeIPv6(from host: Int) throws {
+    try Tool.must(
+      "ip", "netns", "exec", name(host), "sh", "-c", "echo 1 > /proc/sys/net/ipv6/conf/lan0/disable_ipv6")
+  }
+
   /// Pulls the cable of a host, or plugs it in again.
   func plug(_ host: Int, in isIn: Bool) throws {
     try Tool.must("ip", "-n", switchName, "link", "set", "port\(host)", isIn ? "up" : "down")
