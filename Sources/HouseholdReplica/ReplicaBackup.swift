@@ -98,6 +98,7 @@ package enum ReplicaBackup {
       try facts.set(.watchedSince, .integer(now.milliseconds))
       try facts.set(.restoredAt, .integer(now.milliseconds))
       try facts.set(.awaitsCatchUp, .integer(1))
+      try facts.set(.isOff, .integer(try replica.facts.integer(.isOff) ?? 0))
       let stamp = max(try replica.facts.integer(.lastStamp) ?? 0, try facts.integer(.lastStamp) ?? 0)
       try facts.set(.lastStamp, .integer(stamp))
     }
