@@ -171,10 +171,7 @@ final class InvitationDesk: PairingDesk {
       throw PairingRefusal(.failed, "The device's name cannot be used. Choose another with --device.")
     }
     let now = SystemClock.now
-    let membership = replica.membershipNow
-    let replaced = membership.devices.values
-      .filter { $0.member == stored.member && $0.name == deviceName && $0.state == .active }
-      .map(\.id).sorted()
+    let replaced = replica.membershipNow.devices(of: stored.member, named: deviceName)
     let join = try replica.sign(
       .join(
         MembershipEntry.Join(

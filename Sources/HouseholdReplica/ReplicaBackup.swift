@@ -1,3 +1,4 @@
+internal import Glibc
 package import HouseholdRecords
 
 /// A backup: one SQLite file with the types' tables and their history, and without the identity of a device.
@@ -26,6 +27,7 @@ package enum ReplicaBackup {
     guard try source.integer("PRAGMA application_id") == EngineTables.applicationID else {
       throw ReplicaError(.notAReplica, "\(replica) is not a household replica.")
     }
+    try makeSecret(file)
     try source.run("VACUUM INTO ?", .text(file))
     let copy = try Connection(path: file, mode: .readWrite)
     defer { copy.close() }
@@ -40,6 +42,17 @@ package enum ReplicaBackup {
         """)
       try HouseholdReplica.Facts(copy).set(.backupAt, .integer(now.milliseconds))
     }
+  }
+
+  /// Makes an empty file that is its owner's alone: before it is done, a backup holds what does not belong into it.
+  private static func makeSecret(_ file: String) throws {
+    let descriptor = unsafe open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else {
+      let number = errno
+      let said = unsafe String(cString: strerror(number))
+      throw ReplicaError(number == ENOSPC ? .diskFull : .inputOutput, "\(file) cannot be made: \(said).")
+    }
+    close(descriptor)
   }
 
   /// Opens a backup for reading, and says what it is; throws for any other file.
