@@ -62,6 +62,10 @@ package final class Replica {
   var contested: Set<RecordPlace> = []
   /// A snapshot that is being put in place as it comes.
   var directAdoption: DirectAdoption?
+  /// Called before a snapshot is merged with the records that are here; what it throws keeps them as they are.
+  package var beforeResync: () throws -> Void = {}
+  /// Whether it was called for a snapshot that could not be put in place: the next attempt finds what it has left.
+  var isReadyForResync = false
   /// Where new replica ids come from.
   package var random: any RandomNumberGenerator = SystemRandomNumberGenerator()
   /// What went wrong last with the file, for status.
@@ -98,12 +102,8 @@ package final class Replica {
 
   /// Settings of the engine's connection: durable commits, and triggers off so that sync is never captured.
   private static func prepare(_ connection: Connection) throws {
-    let isOurs = try connection.integer("PRAGMA application_id") == EngineTables.applicationID
+    try EngineTables.require(on: connection)
     let version = try connection.integer("PRAGMA user_version") ?? 0
-    guard isOurs else { throw ReplicaError(.notAReplica, "\(connection.path) is not a household replica.") }
-    guard version <= EngineTables.version else {
-      throw ReplicaError(.notAReplica, "\(connection.path) was written by a newer version; update household here.")
-    }
     try connection.execute(
       """
       PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -8000;

@@ -46,6 +46,8 @@ package struct StatusFacts: Sendable {
   /// Whose replicas they are.
   package var replicaDevices: [ReplicaID: DeviceID]
   package var peers: [DeviceID: Peer]
+  /// When each device was let in last, by the clock of whoever did it.
+  package var joinedAt: [DeviceID: Instant] = [:]
   /// Who ended the membership of this device, and when, if anybody did.
   package var ending: (by: String, at: Instant, reason: MembershipEntry.Removal.Reason)?
 
@@ -74,9 +76,7 @@ package struct StatusFacts: Sendable {
     let connection = try Connection.reader(path: path, busyMilliseconds: 2000)
     defer { connection.close() }
     try connection.execute("BEGIN")
-    guard try connection.integer("PRAGMA application_id") == EngineTables.applicationID else {
-      throw ReplicaError(.notAReplica, "\(path) is not a household replica.")
-    }
+    try EngineTables.require(on: connection)
     let facts = Facts(connection)
     let identity = ReplicaIdentity(
       household: try facts.identifier256(.household), member: try facts.identifier128(.member),
@@ -110,6 +110,9 @@ package struct StatusFacts: Sendable {
     for type in membership.schema.types {
       let count = try connection.integer("SELECT count(*) FROM \(SchemaTables.quoted(type.name))") ?? 0
       result.recordCounts.append((type: type.name, count: count))
+    }
+    for known in log.ordered {
+      if let device = known.introduces { result.joinedAt[device] = known.entry.at }
     }
     if !membership.admits(identity.device) { result.ending = Self.ending(of: identity, in: log, membership) }
     let known = Set(membership.schema.types.map(\.name) + [AliasFact.typeName])
