@@ -33,6 +33,16 @@ package struct DataDirectory: Hashable, Sendable {
   /// Where a household is made or joined before it is complete; renamed into place at the end.
   package var staging: DataDirectory { DataDirectory(path + ".joining") }
 
+  /// Beside a directory that is being joined: the key that asks, see ``JoiningKey``.
+  var joiningKey: String { path + ".joining-key" }
+
+  /// Takes that key away; a join that is in force has it in its place.
+  func removeJoiningKey() throws {
+    guard unsafe unlink(joiningKey) == 0 || errno == ENOENT else {
+      throw Self.fault("\(joiningKey) cannot be removed")
+    }
+  }
+
   /// In a directory that is being joined: tells for which code.
   var joiningMark: String { path + "/joining" }
 
@@ -104,14 +114,19 @@ package struct DataDirectory: Hashable, Sendable {
 
   /// Makes the directory and its folders, readable by their owner only.
   package func make() throws {
+    try makeParents()
+    for folder in [path, shareFolder, snapshots] { try Self.makeFolder(folder) }
+    try keepPrivate()
+  }
+
+  /// Makes the folders above the directory.
+  func makeParents() throws {
     var parents: [Substring] = []
     for part in path.split(separator: "/", omittingEmptySubsequences: false).dropLast() {
       parents.append(part)
       let folder = parents.joined(separator: "/")
       if !folder.isEmpty { try Self.makeFolder(folder) }
     }
-    for folder in [path, shareFolder, snapshots] { try Self.makeFolder(folder) }
-    try keepPrivate()
   }
 
   private static func makeFolder(_ folder: String) throws {

@@ -100,13 +100,19 @@ final class InvitationDesk: PairingDesk {
     }
   }
 
-  /// Takes an invitation back.
+  /// Takes an invitation back; throws if a device has a join for it by now, which counts whatever becomes of the invitation.
   func cancel(code: InvitationCode, now: Instant) throws {
     guard let found = try open(now: now).first(where: { $0.code == code.characters }) else {
       throw NodeError(
         .notFound, "There is no open invitation with this code.", remedy: "List them: household invitations")
     }
     try replica.setInvitation(found.id, state: .cancelled)
+    guard found.guestKey == nil else {
+      throw NodeError(
+        .pairing,
+        "The code lets in nobody else now, but a device that asked with it was given all that it needs to join.",
+        remedy: "Look whether it is there (household members), and end it if it should not be: household remove NAME")
+    }
   }
 
   // MARK: What the pairing asks
@@ -175,6 +181,7 @@ final class InvitationDesk: PairingDesk {
       throw PairingRefusal(.failed, "The inviting device holds the share's key no longer. Ask an owner to invite.")
     }
     let stored = try stored(invitation)
+    if stored.state == .cancelled, let refusal = PairingHostMachine.refusal(of: .cancelled) { throw refusal }
     if let bound = stored.guestKey, bound != guestPublicKey {
       throw PairingRefusal(.used, "The invitation is used by another device. Ask for a new one.")
     }
@@ -188,10 +195,7 @@ final class InvitationDesk: PairingDesk {
       throw PairingRefusal(.failed, "The device's name cannot be used. Choose another with --device.")
     }
     let now = SystemClock.now
-    let membership = replica.membershipNow
-    let replaced = membership.devices.values
-      .filter { $0.member == stored.member && $0.name == deviceName && $0.state == .active }
-      .map(\.id).sorted()
+    let replaced = replica.membershipNow.devices(of: stored.member, named: deviceName)
     let join = try replica.sign(
       .join(
         MembershipEntry.Join(

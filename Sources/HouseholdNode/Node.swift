@@ -86,6 +86,7 @@ package final class Node: @unchecked Sendable {
     lock = try DirectoryLock(configuration.directory)
     places = PlaceKeeper(lock, log: configuration.log)
     try configuration.directory.removeJoiningMark()
+    try configuration.directory.removeJoiningKey()
     try configuration.directory.keepPrivate()
     let keys = try NodeKeys(configuration.directory)
     replica = try NodeError.guarding {

@@ -48,7 +48,7 @@ package struct PairingGuest: Sendable {
     }
     defer { withExtendedLifetime(lock) {} }
     if try resume() { return }
-    let key = try KeyPair.generate()
+    let key = try joiningKey.find()
     let loop = try EventLoop()
     let context = try TLSContext(
       identity: TLSIdentity(
@@ -100,6 +100,7 @@ package struct PairingGuest: Sendable {
             try requireRightToMerge(preview)
             try await decide(preview)
             let request = try SigningRequest.make(for: key).der
+            try joiningKey.keep(key)
             pending.append(.confirmed(signingRequest: request, deviceName: deviceName))
           } catch {
             declined = error
@@ -119,6 +120,7 @@ package struct PairingGuest: Sendable {
         case .discard: try directory.staging.removeStaged()
         case .fail(let failure):
           link.close("the pairing is over")
+          if failure.endsCode { try joiningKey.forget() }
           throw declined ?? Self.error(failure)
         case .close: link.close("the pairing is over")
         }
@@ -139,6 +141,8 @@ package struct PairingGuest: Sendable {
   }
 
   // MARK: What is stored
+
+  private var joiningKey: JoiningKey { JoiningKey(directory: directory, code: code) }
 
   /// Tells for which code the staging directory was made, so that a join that was killed can go on.
   private var marker: String { directory.staging.joiningMark }
@@ -196,6 +200,7 @@ package struct PairingGuest: Sendable {
     if directory.hasHousehold { try ExistingHousehold(directory).keep(in: directory.staging) }
     try directory.adopt(directory.staging)
     try directory.removeJoiningMark()
+    try joiningKey.forget()
   }
 }
 

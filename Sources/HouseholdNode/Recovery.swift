@@ -20,7 +20,6 @@ package struct Recovery {
     let part = file + ".part-" + String(UInt64.random(in: .min ... .max), radix: 16)
     defer { unsafe unlink(part) }
     try NodeError.guarding { try ReplicaBackup.write(of: directory.replica, to: part, now: now) }
-    unsafe chmod(part, 0o600)
     guard unsafe link(part, file) == 0 else {
       throw NodeError(
         .dataDirectory, "\(file) cannot be made: \(unsafe String(cString: strerror(errno))).",

@@ -110,7 +110,15 @@ package struct StatusJudge {
 
   /// Whether this device belongs at all: if not, nothing else matters.
   private mutating func judgeMembership() {
-    guard let own = facts.membership.devices[facts.identity.device], !facts.membership.admits(own.id) else { return }
+    guard facts.membership.excludes(facts.identity.device) else { return }
+    guard let own = facts.membership.devices[facts.identity.device] else {
+      add(
+        "removed", .broken,
+        "The invitation with which this device joined does not count: whoever let it in had lost the right to, without "
+          + "having heard. It keeps what it has, and exchanges nothing.",
+        remedy: "Ask an owner for a new invitation, and join from an empty data directory.")
+      return
+    }
     let member = facts.membership.members[own.member]
     let (code, what) =
       switch (own.state, member?.state) {
@@ -148,7 +156,7 @@ package struct StatusJudge {
   }
 
   private mutating func judgeChanges(unacknowledged: UInt64) {
-    if facts.needsSnapshot {
+    if facts.needsSnapshot, !facts.membership.excludes(facts.identity.device) {
       add(
         "firstSync", .pending, "The household's records are still to come from a partner.",
         remedy: "Leave the node running while a partner's node runs.")

@@ -41,6 +41,8 @@ package enum Limits {
   package static let entryBytes = 256 << 10
   /// The most entries of a membership log: a household's decades, and its ancestor table stays under 32 MiB.
   package static let membershipEntries = 16_384
+  /// The most entries of which it is asked whether they alone tell a device its end: whoever needs more gets all that it lacks.
+  package static let endsTold = 8
   /// The longest public key, in bytes of DER: an Ed25519 key takes 44.
   package static let publicKeyBytes = 1024
   /// A private key on its way to a new owner: an Ed25519 key has 48 bytes.

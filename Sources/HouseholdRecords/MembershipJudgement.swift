@@ -25,7 +25,7 @@ struct MembershipJudgement {
     let isTotal: Bool
   }
 
-  /// An act that was accepted before a concurrent loss by an older owner was.
+  /// An act that was accepted before a concurrent loss by a senior author was.
   struct Overtaking {
     let by: MembershipSeniority
     let act: Int
@@ -83,7 +83,12 @@ struct MembershipJudgement {
 
   private func seniority(ofAuthorOf entry: Int) -> MembershipSeniority {
     guard let device = devices[graph.entries[entry].entry.author] else { return .none }
-    return members[device.member]?.standing(at: entry, in: graph)?.seniority ?? .none
+    let standing = members[device.member]?.standing(at: entry, in: graph)
+    return seniority(of: device, standing?.ownership ?? .none)
+  }
+
+  private func seniority(of device: DeviceRegister, _ ownership: MembershipAge) -> MembershipSeniority {
+    MembershipSeniority(ownership: ownership, introduction: graph.age(of: device.introduction))
   }
 
   private mutating func judge(_ number: Int) {
@@ -96,15 +101,17 @@ struct MembershipJudgement {
     guard let need = need(of: known.entry.statement, by: author, at: number) else { return }
     guard need == .belonging || author.standing.role == .owner else { return }
     let act = Act(
-      entry: number, device: author.device, member: author.member, need: need, seniority: author.standing.seniority)
+      entry: number, device: author.device.id, member: author.member, need: need,
+      seniority: seniority(of: author.device, author.standing.ownership))
     guard !losses.contains(where: { voids($0, act) }) else { return }
     if apply(known.entry.statement, act) { acts.append(act) }
   }
 
   private struct Author {
-    let device: DeviceID
-    let member: MemberID
+    let device: DeviceRegister
     let standing: MemberRegister.Standing
+
+    var member: MemberID { device.member }
   }
 
   /// Who wrote the entry, if by all that he had seen he belonged.
@@ -113,7 +120,7 @@ struct MembershipJudgement {
       device.standing(at: number, in: graph)?.belongs == true,
       let standing = members[device.member]?.standing(at: number, in: graph), standing.state == .active
     else { return nil }
-    return Author(device: device.id, member: device.member, standing: standing)
+    return Author(device: device, standing: standing)
   }
 
   /// What the statement takes for granted; nil if nobody in the author's place may say it.
@@ -123,7 +130,7 @@ struct MembershipJudgement {
     case .invite(let invite): return invite.member == author.member ? .belonging : .ownership
     case .join(let join):
       guard let index = graph.index[join.invite], let invite = invites[index], graph.saw(number, index),
-        graph.entries[index].entry.author == author.device
+        graph.entries[index].entry.author == author.device.id
       else { return nil }
       return invite.member == author.member ? .belonging : .ownership
     case .rename(let rename): return isOwn(rename.subject, author) ? .belonging : .ownership
@@ -143,15 +150,16 @@ struct MembershipJudgement {
     }
   }
 
-  /// Whether the loss, concurrent with the act and by an older owner, takes the ground from it.
+  /// Whether the loss, concurrent with the act and by a senior author, takes the ground from it.
+  ///
+  /// Seniority is a strict order, also among the devices of one member, so no two losses void each other.
   func voids(_ loss: Loss, _ act: Act) -> Bool {
     let concerns =
       switch loss.subject {
       case .member(let member): member == act.member
       case .device(let device): device == act.device
       }
-    return concerns && loss.by.member != act.member && loss.by.seniority < act.seniority
-      && (loss.isTotal || act.need == .ownership)
+    return concerns && loss.by.seniority < act.seniority && (loss.isTotal || act.need == .ownership)
       && !graph.saw(act.entry, loss.by.entry) && !graph.saw(loss.by.entry, act.entry)
   }
 

@@ -202,4 +202,22 @@ package struct MembershipLog: Sendable {
     }
     return false
   }
+
+  /// The log without all other entries.
+  func restricted(to hashes: Set<EntryHash>) -> Self {
+    var part = self
+    part.known = known.filter { hashes.contains($0.key) }
+    part.headSet = Set(part.known.keys).subtracting(part.known.values.flatMap(\.entry.parents))
+    return part
+  }
+
+  /// The entry and all that its author had seen.
+  func history(of hash: EntryHash) -> Set<EntryHash> {
+    var seen: Set = [hash]
+    var stack = [hash]
+    while let next = stack.popLast() {
+      for parent in known[next]?.entry.parents ?? [] where seen.insert(parent).inserted { stack.append(parent) }
+    }
+    return seen
+  }
 }

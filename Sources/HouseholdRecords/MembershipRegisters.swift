@@ -9,7 +9,7 @@ struct MemberRegister {
     let role: Role
     let state: MembershipState.MemberState
     /// How old the ownership is, if it is one.
-    let seniority: MembershipSeniority
+    let ownership: MembershipAge
   }
 
   let id: MemberID
@@ -49,6 +49,10 @@ struct DeviceRegister {
 
   /// What holds in the end.
   var current: Standing { standings[standings.count - 1] }
+
+  /// The number of the entry that introduced it first; to be let in again makes it no younger, as others could do that to
+  /// it without asking.
+  var introduction: Int { standings[0].by }
 
   /// What held for the author of an entry, if he knew the device.
   func standing(at entry: Int, in graph: MembershipGraph) -> Standing? {

@@ -71,6 +71,14 @@ package struct MembershipState: Hashable, Sendable {
   /// The member whose device it is.
   package func member(of device: DeviceID) -> Member? { devices[device].flatMap { members[$0.member] } }
 
+  /// The member's devices that a new one of this name takes the place of: those that belong, asleep or awake.
+  package func devices(of member: MemberID, named name: String) -> [DeviceID] {
+    devices.values.filter { $0.member == member && $0.name == name && admits($0.id) }.map(\.id).sorted()
+  }
+
+  /// Whether the log says that the device does not belong: its membership was ended, or no join that counts names it.
+  package func excludes(_ device: DeviceID) -> Bool { genesis != nil && !admits(device) }
+
   /// Whether the device may talk to us now.
   package func admits(_ device: DeviceID) -> Bool {
     guard let known = devices[device] else { return false }

@@ -1,12 +1,13 @@
 /// What each kind of statement does once its author's right to it was found good.
 extension MembershipJudgement {
   mutating func begin(_ genesis: MembershipEntry.Genesis, _ number: Int, _ known: MembershipLog.Known) {
-    let seniority = MembershipSeniority(depth: 0, hash: known.hash)
+    let age = graph.age(of: number)
+    let seniority = MembershipSeniority(ownership: age, introduction: age)
     self.genesis = genesis
     members[genesis.member] = MemberRegister(
       id: genesis.member, name: name(genesis.memberName, by: number, seniority),
       standings: [
-        MemberRegister.Standing(by: number, authority: seniority, role: .owner, state: .active, seniority: seniority)
+        MemberRegister.Standing(by: number, authority: seniority, role: .owner, state: .active, ownership: age)
       ])
     devices[known.entry.author] = DeviceRegister(
       id: known.entry.author, member: genesis.member, publicKey: genesis.device.publicKey,
@@ -72,6 +73,7 @@ extension MembershipJudgement {
     }
     for replaced in join.replaces.map(\.device) where replaced != device {
       guard let known = devices[replaced], known.member == invite.member else { continue }
+      _ = record(Loss(by: act, subject: .device(replaced), isTotal: true))
       withdraw(.device(replaced), join.replaces, act)
       if known.current.belongs { setState(.retired, of: replaced, by: act.entry) }
     }
@@ -82,7 +84,7 @@ extension MembershipJudgement {
   private mutating func admitMember(_ invite: MembershipEntry.Invite, _ index: Int, _ act: Act) -> Bool {
     let standing = MemberRegister.Standing(
       by: act.entry, authority: act.seniority, role: invite.role, state: .active,
-      seniority: seniority(of: invite.role, by: act.entry))
+      ownership: ownership(of: invite.role, by: act.entry))
     guard let known = members[invite.member] else {
       members[invite.member] = MemberRegister(
         id: invite.member, name: name(invite.memberName, by: act.entry, act.seniority), standings: [standing])
@@ -127,7 +129,7 @@ extension MembershipJudgement {
     guard change.role != current.role else { return true }
     let standing = MemberRegister.Standing(
       by: act.entry, authority: act.seniority, role: change.role, state: .active,
-      seniority: seniority(of: change.role, by: act.entry))
+      ownership: ownership(of: change.role, by: act.entry))
     members[change.member]?.standings.append(standing)
     return true
   }
@@ -145,7 +147,7 @@ extension MembershipJudgement {
     members[member]?.standings.append(
       MemberRegister.Standing(
         by: act.entry, authority: act.seniority, role: current.role, state: reason == .left ? .left : .removed,
-        seniority: .none))
+        ownership: .none))
     for device in devices.values where device.member == member && device.current.belongs {
       setState(reason == .left ? .left : .removed, of: device.id, by: act.entry)
     }
@@ -195,9 +197,8 @@ extension MembershipJudgement {
     devices[device]?.standings.append(DeviceRegister.Standing(by: entry, state: state))
   }
 
-  private func seniority(of role: Role, by entry: Int) -> MembershipSeniority {
-    guard role == .owner else { return .none }
-    return MembershipSeniority(depth: graph.entries[entry].depth, hash: graph.entries[entry].hash)
+  private func ownership(of role: Role, by entry: Int) -> MembershipAge {
+    role == .owner ? graph.age(of: entry) : .none
   }
 
   private mutating func name(_ text: String, by entry: Int, _ authority: MembershipSeniority) -> NameRegister {

@@ -64,6 +64,8 @@ package protocol RecordStore: AnyObject {
   func membershipHashes() throws -> [EntryHash]
   /// The bytes of all entries but those named, in an order in which each comes after what it names.
   func membershipEntries(except known: Set<EntryHash>) throws -> [[UInt8]]
+  /// The hashes of what tells a device that it belongs no longer, of what it lacks; see `MembershipLog.news`.
+  func membershipNews(ending device: DeviceID, known: Set<EntryHash>) throws -> Set<EntryHash>
   /// Adds entries; known ones are skipped. Returns whether any was new.
   func addMembership(_ entries: [[UInt8]]) throws -> Bool
 

@@ -39,6 +39,11 @@ extension Replica {
     membershipLog.entries(except: known)
   }
 
+  package func membershipNews(ending device: DeviceID, known: Set<EntryHash>) throws -> Set<EntryHash> {
+    guard let member = membershipState.devices[device]?.member else { return [] }
+    return membershipLog.news(ending: device, of: member, known: known)
+  }
+
   /// Adds entries to the log, and with them what follows from it: names for reading, and the schema's tables.
   package func addMembership(_ entries: [[UInt8]]) throws -> Bool {
     try write {

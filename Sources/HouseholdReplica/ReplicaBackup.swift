@@ -1,3 +1,4 @@
+internal import Glibc
 package import HouseholdRecords
 
 /// A backup: one SQLite file with the types' tables and their history, and without the identity of a device.
@@ -24,6 +25,7 @@ package enum ReplicaBackup {
     let source = try Connection(path: replica, mode: .readWrite)
     defer { source.close() }
     try EngineTables.require(on: source)
+    try makeSecret(file)
     try source.run("VACUUM INTO ?", .text(file))
     let copy = try Connection(path: file, mode: .readWrite)
     defer { copy.close() }
@@ -38,6 +40,17 @@ package enum ReplicaBackup {
         """)
       try HouseholdReplica.Facts(copy).set(.backupAt, .integer(now.milliseconds))
     }
+  }
+
+  /// Makes an empty file that is its owner's alone: before it is done, a backup holds what does not belong into it.
+  private static func makeSecret(_ file: String) throws {
+    let descriptor = unsafe open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else {
+      let number = errno
+      let said = unsafe String(cString: strerror(number))
+      throw ReplicaError(number == ENOSPC ? .diskFull : .inputOutput, "\(file) cannot be made: \(said).")
+    }
+    close(descriptor)
   }
 
   /// Opens a backup for reading, and says what it is; throws for any other file.
@@ -114,6 +127,7 @@ package enum ReplicaBackup {
       try facts.set(.watchedSince, .integer(now.milliseconds))
       try facts.set(.restoredAt, .integer(now.milliseconds))
       try facts.set(.awaitsCatchUp, .integer(1))
+      try facts.set(.isOff, .integer(try replica.facts.integer(.isOff) ?? 0))
       let stamp = max(try replica.facts.integer(.lastStamp) ?? 0, try facts.integer(.lastStamp) ?? 0)
       try facts.set(.lastStamp, .integer(stamp))
     }

@@ -10,9 +10,12 @@ enum WriteProtection {
 
   /// Why the device may not write; nil if it may.
   static func reason(for device: DeviceID, in membership: MembershipState) -> String? {
-    guard membership.devices[device] != nil, !membership.mayWrite(device) else { return nil }
-    return membership.admits(device)
-      ? "read-only: you may read this household and not write; an owner can change that"
+    guard membership.genesis != nil, !membership.mayWrite(device) else { return nil }
+    if membership.admits(device) {
+      return "read-only: you may read this household and not write; an owner can change that"
+    }
+    return membership.devices[device] == nil
+      ? "read-only: the invitation with which this device joined does not count; ask an owner for a new one"
       : "read-only: this device belongs to the household no longer; export gives you its records"
   }
 

@@ -84,13 +84,17 @@ extension SyncEngine {
     if sessions[link]?.exchange.isComplete == true { try settled(link, moment) }
   }
 
-  /// Sends the entries that the peer is not known to have.
+  /// Sends the entries that the peer is not known to have; who belongs no longer gets no more than what tells it so.
   private func sendEntries(on link: LinkNumber, evenIfNone: Bool, _ moment: Moment) throws {
     guard let session = sessions[link] else { return }
-    let hashes = try moment.store.membershipHashes()
-    if !evenIfNone && hashes.allSatisfy(session.peerEntries.contains) { return }
-    let entries = try moment.store.membershipEntries(except: session.peerEntries)
-    sessions[link]?.peerEntries.formUnion(hashes)
+    let hashes = Set(try moment.store.membershipHashes())
+    let news =
+      try isEnded(session.device, moment)
+      ? moment.store.membershipNews(ending: session.device, known: session.peerEntries)
+      : hashes.subtracting(session.peerEntries)
+    if !evenIfNone && news.isEmpty { return }
+    let entries = try moment.store.membershipEntries(except: hashes.subtracting(news))
+    sessions[link]?.peerEntries.formUnion(news)
     var part = MembershipPart(entries: [], more: true)
     var bytes = 0
     for entry in entries {
@@ -104,6 +108,11 @@ extension SyncEngine {
     }
     part.more = false
     send(.membership(part), on: link)
+  }
+
+  private func isEnded(_ device: DeviceID, _ moment: Moment) throws -> Bool {
+    let membership = try moment.store.membership()
+    return membership.devices[device] != nil && !membership.admits(device)
   }
 
   /// Tells every session the entries that are new, and ends those whose device is not admitted any more.
@@ -125,7 +134,7 @@ extension SyncEngine {
   }
 
   private func isRemoved(_ membership: MembershipState, _ moment: Moment) -> Bool {
-    membership.devices[moment.store.device] != nil && !membership.admits(moment.store.device)
+    membership.excludes(moment.store.device)
   }
 
   /// Throws unless the membership log admits the peer.

@@ -8,6 +8,36 @@ import Testing
 
 /// Roles, leaving, and a member's device that goes on writing after it lost the right to.
 @Suite(.serialized, .ownThread) struct BelongingTests {
+  @Test func `who is let in by a device that has not heard of its end is told that the invitation does not count`()
+    throws
+  {
+    let place = try Place()
+    let ana = try place.founder()
+    let old = place.home("old")
+    try old.joinAs("old", try ana.invite("--device"))
+    try old.start(peers: [ana])
+    try eventually("the share's key comes") {
+      FileManager.default.fileExists(atPath: "\(old.directory)/share/household.key")
+    }
+    try old.waitInSync()
+    try ana.stop()
+    let eve = place.home("eve")
+    try eve.join(try old.invite("eve"))
+    try old.json("promote", "eve")
+    try old.stop()
+
+    try ana.start()
+    try ana.json("retire", "old")
+    try eve.start(peers: [ana])
+
+    try eventually("eve is told") { try eve.status().report["reason"] as? String == "removed" }
+    let summary = try eve.status().report["summary"] as? String ?? ""
+    #expect(summary.contains("does not count"), "\(summary)")
+    #expect(try eve.run("put", "note", "n1", "title=x").code == 77)
+    #expect(try !ana.run("members").output.contains("eve"))
+    try eventually("her node is quiet") { try eve.log().contains("belongs") }
+  }
+
   @Test func `a demoted member cannot write, and a promoted one invites while the founder is away`() throws {
     let place = try Place()
     let (ana, ben) = try place.pair()

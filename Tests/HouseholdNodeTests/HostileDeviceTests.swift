@@ -49,10 +49,13 @@ import Testing
     try stage.expectSyncGoesOn()
   }
 
+  private struct Unexpected: Error { var entries: [MembershipEntry] }
+
   @Test func `a removed device is told so and learns nothing more`() async throws {
     let stage = try Stage()
     let before = try stage.eve.hello()
     try stage.ana.json("remove", "eve", "--yes")
+    try stage.ana.json("rename", "ben", "Benjamin")
     try stage.ana.put("note", "later", "title=not for eve")
 
     let link = try await stage.eve.dial()
@@ -63,7 +66,12 @@ import Testing
 
     try eventually("the link closes") { link.heard.closed != nil }
     #expect(link.goodbye?.contains("belongs no longer") == true, "\(link.goodbye ?? "")")
-    #expect(!link.heard.all(.membership).isEmpty, "the entry that removed it is sent")
+    var entries: [MembershipEntry] = []
+    for case .membership(let part) in link.heard.all(.membership) {
+      entries += try part.entries.map { try SignedEntry(bytes: $0).decoded() }
+    }
+    #expect(entries.count == 1, "the entry that removed it is sent, and nothing else")
+    guard case .removal = entries.first?.statement else { throw Unexpected(entries: entries) }
     for kind in [Message.Kind.have, .batch, .snapshotPage, .offer] { #expect(link.heard.all(kind).isEmpty, "\(kind)") }
     try stage.expectSyncGoesOn()
   }

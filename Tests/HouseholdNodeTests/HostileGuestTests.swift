@@ -99,4 +99,38 @@ import Testing
     let ben = place.home("ben")
     try ben.join(invitation)
   }
+
+  @Test func `an invitation that is cancelled while the guest decides lets nobody in`() async throws {
+    let place = try Place()
+    let ana = try place.founder()
+    let invitation = try ana.invite("ben")
+    let guest = try await Guest(invitation, ana.address)
+    try guest.prove()
+
+    let cancelled = try ana.run("invitations", "cancel", "\(try InvitationLink(invitation).code)")
+    #expect(cancelled.code == 0, "\(cancelled.errors)")
+    guest.say(.request(signingRequest: try SigningRequest.make(for: guest.key).der, deviceName: "d"))
+
+    #expect(try guest.refusal().code == .cancelled)
+    #expect((try ana.json("members")["members"] as? [Any])?.count == 1)
+  }
+
+  @Test func `who cancels when a join is signed is told so, and no further one is signed`() async throws {
+    let place = try Place()
+    let ana = try place.founder()
+    let invitation = try ana.invite("ben")
+    let guest = try await Guest(invitation, ana.address)
+    try guest.prove()
+    guest.say(.request(signingRequest: try SigningRequest.make(for: guest.key).der, deviceName: "d"))
+    try eventually("the join is signed") { guest.answers.count > 2 }
+
+    let cancelled = try ana.run("invitations", "cancel", "\(try InvitationLink(invitation).code)")
+    #expect(cancelled.code == 1 && cancelled.errors.contains("household remove"), "\(cancelled.errors)")
+    #expect((try ana.json("invitations")["invitations"] as? [Any])?.isEmpty == true)
+    guest.say(.stored)
+
+    try eventually("what the guest has counts") {
+      (try ana.json("members")["members"] as? [Any])?.count == 2
+    }
+  }
 }

@@ -106,6 +106,28 @@ import Testing
     #expect(try refusal(try #require(cancelled["link"] as? String), "zoe").contains("cancelled"))
   }
 
+  @Test func `a join that failed at the guest is begun again with the same code`() throws {
+    let place = try Place()
+    let ana = try place.founder()
+    let invitation = try ana.invite("ben")
+    let ben = place.home("ben")
+    let (staging, key) = (ben.directory + ".joining", ben.directory + ".joining-key")
+    try FileManager.default.createDirectory(atPath: staging, withIntermediateDirectories: false)
+    try Data("mine".utf8).write(to: URL(filePath: staging + "/diary"))
+    let failed = try ben.run("join", invitation, "--device", "d", "--yes")
+    #expect(failed.code != 0 && failed.errors.contains("diary"), "\(failed.errors)")
+    let mode = try FileManager.default.attributesOfItem(atPath: key)[.posixPermissions] as? Int
+    #expect(mode == 0o600)
+
+    try FileManager.default.removeItem(atPath: staging)
+    let other = try place.home("other").run("join", invitation, "--device", "d", "--yes")
+    try ben.join(invitation)
+
+    #expect(other.code == 1 && other.errors.contains("used by another device"), "\(other.errors)")
+    for name in [key, place.path("other.joining-key")] { #expect(!FileManager.default.fileExists(atPath: name)) }
+    #expect((try ana.json("members")["members"] as? [Any])?.count == 2)
+  }
+
   @Test func `a guest without the key of the share cannot invite, and says so with 77`() throws {
     let place = try Place()
     let (_, ben) = try place.pair()

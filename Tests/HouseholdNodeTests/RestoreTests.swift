@@ -164,4 +164,20 @@ import Testing
     #expect(try ben.run("recurring", "run").code == 0)
     for home in [ana, ben] { #expect(try home.records("transaction").isEmpty) }
   }
+
+  @Test func `a store whose sharing is off stays so when a backup is put back`() throws {
+    let place = try Place()
+    let ana = place.home("ana")
+    try #require(try ana.run("init", "--member", "ana", "--device", "a", "--mode", "off").code == 0)
+    try ana.put("note", "n1", "title=1")
+    let file = place.path("backup.sqlite")
+    try ana.json("backup", file)
+    try ana.put("note", "n2", "title=2")
+
+    let answer = try ana.run("recover", file, "--scope", "device", "--yes")
+
+    #expect(answer.code == 0, "\(answer.errors)")
+    #expect(try notes(ana) == ["n1": "1"])
+    #expect(try ana.json("mode")["mode"] as? String == "off")
+  }
 }

@@ -235,6 +235,20 @@ struct MembershipEvaluationTests {
     #expect(try home.state().devices[home.device("bo")]?.state == .active)
   }
 
+  @Test func `a new device takes the place of those of its name that belong, awake or asleep`() throws {
+    var home = MembershipHousehold()
+    let first = home.join("b1", with: home.invite("Bo", by: "ann", after: [home.begin()]), by: "ann", name: "laptop")
+    let asleep = home.write(
+      "ann", after: [first],
+      .dormancy(MembershipEntry.Dormancy(device: home.device("b1"), isDormant: true, confirmed: Dependencies())))
+    #expect(try home.state().devices(of: home.member("Bo"), named: "laptop") == [home.device("b1")])
+    #expect(try home.state().devices(of: home.member("Ann"), named: "laptop").isEmpty)
+
+    home.end("b1", .retired, by: "ann", after: [asleep])
+
+    #expect(try home.state().devices(of: home.member("Bo"), named: "laptop").isEmpty)
+  }
+
   @Test(arguments: 0..<24 as Range<UInt64>)
   func `any order of adding gives the same state`(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)

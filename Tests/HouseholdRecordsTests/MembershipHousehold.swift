@@ -113,6 +113,16 @@ struct MembershipHousehold {
       .removal(MembershipEntry.Removal(subject: .member(self.member(member)), reason: .removed, cutoffs: [])))
   }
 
+  /// The end of one device.
+  @discardableResult
+  mutating func end(
+    _ device: String, _ reason: MembershipEntry.Removal.Reason, by author: String, after parents: [EntryHash]
+  ) -> EntryHash {
+    write(
+      author, after: parents,
+      .removal(MembershipEntry.Removal(subject: .device(self.device(device)), reason: reason, cutoffs: [])))
+  }
+
   mutating func setRole(_ member: String, _ role: Role, by device: String, after parents: [EntryHash]) -> EntryHash {
     write(device, after: parents, .role(MembershipEntry.RoleChange(member: self.member(member), role: role)))
   }

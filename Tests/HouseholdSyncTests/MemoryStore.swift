@@ -194,6 +194,12 @@ final class MemoryStore: RecordStore {
       state.devices[entry.device] = .init(
         id: entry.device, member: member, name: "d", publicKey: [], state: isActive ? .active : .removed)
     }
+    // A stranger's log is taken for one that he has not begun, so that it is the other side that sends him away.
+    if let own = state.devices[device] {
+      state.genesis = MembershipEntry.Genesis(
+        householdName: "h", sharePublicKey: [], member: own.member, memberName: "m",
+        device: MembershipEntry.DeviceDescription(name: own.name, publicKey: []))
+    }
     return state
   }
 
@@ -207,6 +213,10 @@ final class MemoryStore: RecordStore {
 
   func membershipEntries(except known: Set<EntryHash>) throws -> [[UInt8]] {
     entries.filter { !known.contains(entryHash($0)) }
+  }
+
+  func membershipNews(ending device: DeviceID, known: Set<EntryHash>) throws -> Set<EntryHash> {
+    Set(try membershipHashes()).subtracting(known)
   }
 
   func addMembership(_ new: [[UInt8]]) throws -> Bool {

@@ -6,10 +6,10 @@ enum BelongingCheck {
   static func membership(_ facts: StatusFacts) -> DoctorCheck {
     let membership = facts.membership
     guard membership.devices[facts.identity.device] != nil else {
-      return facts.needsSnapshot
+      return membership.genesis == nil
         ? .note(.membership, "firstSync", "The membership log has not come yet.")
         : .failed(
-          .membership, "notNamed", "The membership log does not name this device.",
+          .membership, "notNamed", "The membership log names this device in no join that counts.",
           remedy: "Ask an owner for a new invitation, and join from an empty data directory.")
     }
     guard membership.admits(facts.identity.device) else {

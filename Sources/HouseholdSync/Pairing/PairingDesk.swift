@@ -72,13 +72,14 @@ package protocol PairingDesk: AnyObject {
   /// Signs the certificate and the join entry, and puts nothing into the log.
   ///
   /// From here on the invitation answers to this key only, also after a restart: the guest may hold a join that this
-  /// node does not have. The same key may ask again.
+  /// node does not have. The same key may ask again; one that was cancelled meanwhile is refused.
   ///
   /// - Parameter guestPublicKey: the key of the link, which the signing request must be for.
   func prepareJoin(
     signingRequest: [UInt8], deviceName: String, guestPublicKey: [UInt8], invitation: InvitationID
   ) throws -> PairingCompletion
-  /// Puts the join into the log and marks the invitation as used, in one transaction.
+  /// Puts the join into the log and marks the invitation as used, in one transaction; also if it was cancelled after the
+  /// join was signed, as the guest has it and it counts.
   func commitJoin(_ completion: PairingCompletion, invitation: InvitationID) throws
 }
 

@@ -190,6 +190,15 @@ package enum PairingFailure: Error, Hashable, Sendable, CustomStringConvertible 
   case otherHousehold
   case storing(String)
 
+  /// Whether the code is of no use any more to whoever asked.
+  package var endsCode: Bool {
+    guard case .refused(let refusal) = self else { return false }
+    return switch refusal.code {
+    case .used, .expired, .cancelled, .locked: true
+    case .wrong, .busy, .unexpected, .failed: false
+    }
+  }
+
   package var description: String {
     switch self {
     case .refused(let refusal): refusal.sentence

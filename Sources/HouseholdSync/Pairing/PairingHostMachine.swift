@@ -181,7 +181,8 @@ package struct PairingHostMachine {
       : "The code is wrong, and no tries are left. Ask for a new invitation."
   }
 
-  private static func refusal(of state: PairingInvitation.State) -> PairingRefusal? {
+  /// What a guest hears whose invitation is in this state; nil if it can be used.
+  package static func refusal(of state: PairingInvitation.State) -> PairingRefusal? {
     switch state {
     case .open: nil
     case .used: PairingRefusal(.used, "This invitation was used already. Ask for a new one.")
