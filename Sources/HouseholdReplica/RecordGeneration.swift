@@ -67,7 +67,22 @@ package final class RecordGeneration {
         """, .text(type.name), .text(id), .text(field))
       if sealed != nil { return true }
     }
-    return false
+  }
+
+  /// For each record of a type that shows, the ids of those that are one thing with it and do not.
+  package func former(_ type: RecordType) throws -> [RecordKey: [String]] {
+    let statement = try access.connection.statement(
+      """
+      SELECT m.survivor, m.id FROM sync_merged m JOIN sync_type t ON t.number = m.type
+      WHERE t.name = ? ORDER BY m.id
+      """)
+    try statement.bind([.text(type.name)])
+    defer { statement.reset() }
+    var former: [RecordKey: [String]] = [:]
+    while try statement.step() {
+      former[RecordKey(type: type.name, id: statement.text(0)), default: []].append(statement.text(1))
+    }
+    return former
   }
 
   /// Makes a record that is not here.
