@@ -109,6 +109,11 @@ package final class Replica {
       PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -8000;
       PRAGMA journal_size_limit = 67108864
       """)
+    // A program may have put another mode into the file, in which who reads keeps others from writing.
+    guard try connection.text("PRAGMA journal_mode = WAL") == "wal" else {
+      throw ReplicaError(
+        .other, "\(connection.path) cannot have a write-ahead log where it lies; move it to another disk.")
+    }
     connection.tidyLogByHand()
     try connection.setTriggers(false)
     for migration in EngineTables.migrations.dropFirst(Int(version)) {
