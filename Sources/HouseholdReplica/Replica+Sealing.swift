@@ -46,6 +46,7 @@ extension Replica {
     var mustWithdraw = false
     var lost: [RecordPlace: Set<String>] = [:]
     while true {
+    let malformed = connection.malformed.value
       let rows = try outbox.chunk()
       guard !rows.isEmpty else {
         if sealed { try endTransaction(now: now) }
@@ -64,6 +65,7 @@ extension Replica {
       let ahead = rows.count > chunk.count ? rows[chunk.count] : nil
       try seal(chunk: Array(chunk), ahead: ahead, lost: &lost, now: now)
       try outbox.remove(through: chunk.last?.number ?? 0)
+      if connection.malformed.value != malformed && !takesMalformedTexts { throw MalformedText.Found() }
       if ahead != nil { connection.releaseMemoryAfterLargeWork() }
     }
   }

@@ -64,6 +64,8 @@ package final class Replica {
   var directAdoption: DirectAdoption?
   /// Where new replica ids come from.
   package var random: any RandomNumberGenerator = SystemRandomNumberGenerator()
+  /// Whether texts that are none are sealed as they are read: right after they were to have been read as text.
+  var takesMalformedTexts = false
   /// What went wrong last with the file, for status.
   private var lastFault: ReplicaError?
 
@@ -104,16 +106,16 @@ package final class Replica {
     guard version <= EngineTables.version else {
       throw ReplicaError(.notAReplica, "\(connection.path) was written by a newer version; update household here.")
     }
-    try connection.execute(
-      """
-      PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -8000;
-      PRAGMA journal_size_limit = 67108864
-      """)
     // A program may have put another mode into the file, in which who reads keeps others from writing.
     guard try connection.text("PRAGMA journal_mode = WAL") == "wal" else {
       throw ReplicaError(
         .other, "\(connection.path) cannot have a write-ahead log where it lies; move it to another disk.")
     }
+    try connection.execute(
+      """
+      PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -8000;
+      PRAGMA journal_size_limit = 67108864
+      """)
     connection.tidyLogByHand()
     try connection.setTriggers(false)
     for migration in EngineTables.migrations.dropFirst(Int(version)) {
@@ -232,6 +234,18 @@ package final class Replica {
       throw fault
     }
     try setDirectAdoptionAside()
+    do {
+      return try writeOnce(durably: durably, body)
+    } catch is MalformedText.Found where !connection.isInTransaction {
+      // Nothing of it has happened.
+      try writeOnce(durably: true) { try readMalformedTexts() }
+      takesMalformedTexts = true
+      defer { takesMalformedTexts = false }
+      return try writeOnce(durably: durably, body)
+    }
+  }
+
+  private func writeOnce<Result>(durably: Bool, _ body: () throws -> Result) throws -> Result {
     let before = remembered
     do {
       return try durably ? connection.transaction(body) : connection.transactionInPassing(body)
