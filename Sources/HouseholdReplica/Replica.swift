@@ -64,6 +64,8 @@ package final class Replica {
   var directAdoption: DirectAdoption?
   /// Where new replica ids come from.
   package var random: any RandomNumberGenerator = SystemRandomNumberGenerator()
+  /// The number of the file's schema for which the tables were looked at (``mendTables(now:)``).
+  var checkedSchema: Int64?
   /// Whether texts that are none are sealed as they are read: right after they were to have been read as text.
   var takesMalformedTexts = false
   /// What went wrong last with the file, for status.
@@ -95,6 +97,7 @@ package final class Replica {
     duplicates = try Duplicates(connection, registry: registry, schema: membershipState.schema)
     admission.limits = try storedLimits()
     held = try readHeld()
+    checkedSchema = try facts.integer(.tables)
     try renewTriggers()
   }
 
@@ -217,6 +220,7 @@ package final class Replica {
     var held: Set<ChangesetName>
     var tallies: [MemberID: DeletionTally]
     var nextPosition: Int64
+    var checkedSchema: Int64?
   }
 
   /// Runs the body in one transaction; when it fails, what is in memory is again what it was before.
@@ -260,7 +264,7 @@ package final class Replica {
     Remembered(
       replica: replica, incarnation: incarnation, replicas: replicas, registry: registry,
       membershipLog: membershipLog, membershipState: membershipState, admission: admission, duplicates: duplicates,
-      held: held, tallies: tallies, nextPosition: log.nextPosition)
+      held: held, tallies: tallies, nextPosition: log.nextPosition, checkedSchema: checkedSchema)
   }
 
   /// Takes over what another view of this file, which has written to it, keeps in memory.
@@ -282,6 +286,7 @@ package final class Replica {
     duplicates = before.duplicates
     held = before.held
     tallies = before.tallies
+    checkedSchema = before.checkedSchema
     (hasForked, forkedRoots, seenEarly, cameBounded) = (false, [], [], [:])
     hasReachedLast = false
     grafts = [:]

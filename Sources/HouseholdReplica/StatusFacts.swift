@@ -27,6 +27,8 @@ package struct StatusFacts: Sendable {
   package var attention: Int64 = 0
   /// The first of them.
   package var attentionItems: [AttentionItem] = []
+  /// Tables that are not as the engine made them, by type.
+  package var damagedTables: [String: TableCondition] = [:]
   /// Records that show as hidden for others that were not.
   package var hiddenTwins: [RecordKey] = []
   package var vectors: StoreVectors
@@ -108,6 +110,9 @@ package struct StatusFacts: Sendable {
     result.awaitsCatchUp = try facts.integer(.awaitsCatchUp) == 1
     result.clonedAt = try facts.integer(.clonedAt).map(Instant.init(milliseconds:))
     for type in membership.schema.types {
+      let condition = try SchemaTables.condition(of: type, on: connection)
+      if condition != .asMade { result.damagedTables[type.name] = condition }
+      if condition == .incomplete { continue }
       let count = try connection.integer("SELECT count(*) FROM \(SchemaTables.quoted(type.name))") ?? 0
       result.recordCounts.append((type: type.name, count: count))
     }
