@@ -13,6 +13,12 @@ struct BranchSearch: Hashable {
   var isOver: Bool { known + 1 >= lacking }
 }
 
+/// What a peer says that it has under a name of ours, beyond what was here when it said so.
+struct BranchDoubt: Hashable {
+  var said: UInt64
+  var end: UInt64
+}
+
 /// Replicas with branches (D4): both sides get all of them, without sending what the other has.
 ///
 /// Whoever sees that a peer has another changeset under some name asks how far the peer has each of its own branches of
@@ -35,8 +41,10 @@ extension SyncEngine {
         if end > 0 { session.searches[branch] = BranchSearch(known: 0, lacking: end + 1) }
       }
     }
+    for theirs in located.unplaced { try doubt(theirs, of: &session, moment) }
     // How far the peer has these is what the search finds out.
     located.known = withoutForks(located.known, session)
+    for branch in session.searches.keys { located.known[branch] = 0 }
     // Here it is known how far it has them, and yet what it says by name from now on means something else.
     for replica in located.renamed { session.forks.formUnion(try moment.store.branches(of: replica)) }
     // The peer judges by what it was told. What came here since it could not see, and would not be offered either.
@@ -47,6 +55,38 @@ extension SyncEngine {
     session.outgoing.withheld = Set(session.searches.keys)
     session.outgoing.ambiguous = session.forks
     return (located, certain)
+  }
+
+  /// Asks how far the peer has what is here of a replica with branches, if it has what is not here under one of the names:
+  /// it may be more of that branch, or a branch that left it long before.
+  ///
+  /// Whoever takes it for more sends a branch whose beginning the peer lacks, before the peer's own questions are answered:
+  /// it cannot place that, the session starts anew, and so does the next one.
+  private func doubt(_ theirs: Dependency, of session: inout SyncSession, _ moment: Moment) throws {
+    let end = vectors.received[theirs.replica]
+    let branches = try moment.store.branches(of: theirs.replica)
+    guard end > 0, branches.count > 1, !session.forks.contains(theirs.replica) else { return }
+    session.doubts[theirs.replica] = BranchDoubt(said: theirs.sequence, end: end)
+    for branch in branches where session.searches[branch] == nil && vectors.received[branch] > 0 {
+      session.known[branch] = 0
+      session.searches[branch] = BranchSearch(known: 0, lacking: vectors.received[branch] + 1)
+    }
+  }
+
+  /// It is known how far the peer has what is here: all of it, or its names mean something else.
+  private func settleDoubts(on link: LinkNumber, _ moment: Moment) throws {
+    for (name, doubt) in (sessions[link]?.doubts ?? [:]).sorted(by: { $0.key < $1.key }) {
+      sessions[link]?.doubts[name] = nil
+      guard let session = sessions[link] else { return }
+      if session.known[name] >= doubt.end {
+        try count(VersionVector([name: doubt.said]), for: session, moment)
+        continue
+      }
+      let branches = try moment.store.branches(of: name)
+      sessions[link]?.forks.formUnion(branches)
+      sessions[link]?.outgoing.ambiguous.formUnion(branches)
+      if branches.contains(where: { vectors.received[$0] != session.outgoing.said[$0] }) { throw Goodbye.branches }
+    }
   }
 
   /// Asks how far the peer has our branches, each once: the answer to a question asked again would be taken for that to
@@ -97,6 +137,7 @@ extension SyncEngine {
     sessions[link]?.searches[branch] = nil
     sessions[link]?.known[branch] = known
     guard let session = sessions[link], session.searches.isEmpty else { return }
+    try settleDoubts(on: link, moment)
     sessions[link]?.outgoing.withheld = []
     sessions[link]?.outgoing.readAgain()
   }

@@ -29,6 +29,8 @@ struct SyncSession {
   var forks: Set<ReplicaID> = []
   /// Branches of ours of which it is not known yet how far the peer has them.
   var searches: [ReplicaID: BranchSearch] = [:]
+  /// What the searches are to tell, by name: whether the peer has more of a branch of ours, or another one.
+  var doubts: [ReplicaID: BranchDoubt] = [:]
   /// What the peer has under a name that is known here, beyond what is here: more of it, or another branch.
   var unplaced: [Dependency] = []
   /// What the peer was told that we keep from our records; nil before it was told anything.

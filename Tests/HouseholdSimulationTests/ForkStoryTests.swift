@@ -114,6 +114,33 @@ struct ForkStoryTests {
     try expectEverywhere(["e1": "1", "a": "A", "b": "second", "c": "third"])
   }
 
+  @Test func `who has two branches asks how far another has them that has a third and longer one (household 441144)`()
+    throws
+  {
+    try put("A", "e", "1")
+    try meetAll()
+    let twin = try world.clone(device("A"), isNoticed: false)
+    for number in 0..<4 { try put("A", "a", "\(number)") }
+    let third = try world.clone(device("A"), isNoticed: false)
+    for number in 0..<4 { try put("A", "b", "\(number)") }
+    for number in 0..<4 { try put(third, "c", "\(number)") }
+    for writer in [try device("A"), third] { try world.sync(writer, try device("B")) }
+    // So long that C's own questions take more than one answer.
+    for number in 0..<80 { try put(twin, "d", "\(number)") }
+    try world.sync(twin, try device("C"))
+
+    // Nobody else is left who could tell them.
+    for _ in 0..<3 { try meet("B", "C") }
+
+    for name in ["B", "C"] {
+      let notes = try ["e", "a", "b", "c", "d"].map { id in
+        try device(name).fields(RecordKey(type: "tx", id: id))?["note"]
+      }
+      #expect(notes == [.text("1"), .text("3"), .text("3"), .text("3"), .text("79")], "\(name)")
+    }
+    try expectEverywhere(["e": "1", "a": "3", "b": "3", "c": "3", "d": "79"])
+  }
+
   @Test func `two copies that run at once come together in sessions that go on`() throws {
     try put("A", "e1", "1")
     try meetAll()

@@ -44,7 +44,8 @@ extension RandomHousehold {
   /// as far as anybody has it; it is not put back to before it any more, and nobody to a copy that may have the rest.
   func takingRights(by device: SimulatedDevice, _ act: () throws -> String) throws -> String {
     let hasTwin = world.devices.contains { $0 !== device && $0.device == device.device }
-    if months != nil, hasTwin { return "nothing" }
+    if months != nil || hasJumpedFar, hasTwin { return "nothing" }
+    if hasTwin { hasTakenBesideTwin = true }
     try collect()
     let forgotten = forgotten[device.device].flatMap { forgotten in
       let age = world.now.milliseconds(since: forgotten.copied).magnitude

@@ -60,6 +60,9 @@ package final class RandomHousehold {
   var forgotten: [DeviceID: (changesets: Set<ChangesetHash>, copied: Instant)] = [:]
   /// Whether a clock was wrong by more than a month: then a month has gone by for whoever has it.
   var hasJumpedFar = false
+  /// Whether a device that is used in two places has taken a right away: one that has forgotten what was displaced by then
+  /// hears of it later (decision 0011, the price), so nobody's clock goes wrong by more than a month any more.
+  var hasTakenBesideTwin = false
   private static let start = Instant(milliseconds: 1_772_442_000_000)
 
   private init(seed: UInt64, size: Size, trace: Trace) {
@@ -258,7 +261,8 @@ package final class RandomHousehold {
   /// The clock goes wrong by milliseconds to decades, either way.
   private func jump(_ device: SimulatedDevice) -> String {
     let spans: [Int64] = [0, 1, 900, 60_000, 3_600_000, 23 * 3_600_000, 26 * 3_600_000, 40 * 365 * 86_400_000]
-    let span = random.pick(spans)
+    var span = random.pick(spans)
+    if hasTakenBesideTwin { span = min(span, Int64(Limits.copyRestMilliseconds / 2)) }
     device.clockOffset = random.oneIn(2) ? span : -span
     if span >= Limits.copyRestMilliseconds { hasJumpedFar = true }
     return "the clock of \(device.name) is wrong by \(device.clockOffset) ms"
