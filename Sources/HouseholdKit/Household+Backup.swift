@@ -40,8 +40,11 @@ package struct HouseholdBackup {
     return (facts.madeAt, facts.records)
   }
 
-  /// How many changesets of this device are on no other device.
-  package func unconfirmedCount() throws -> UInt64 { try recovery.unconfirmedCount() }
+  /// What putting this device back would take that is nowhere else: changesets, and edits that are not sealed yet.
+  package func loss(comparedTo file: String) throws -> (changesets: UInt64, edits: Int64) {
+    let loss = try recovery.loss(comparedTo: file)
+    return (loss.changesets, loss.edits)
+  }
 
   /// Puts this device back; what came since comes back from its peers.
   package func putBackDevice(_ file: String, now: Instant) throws { try recovery.putBack(file, now: now) }
@@ -53,8 +56,7 @@ package struct HouseholdBackup {
 
   /// Writes the old values as new changes for everyone; returns what differed.
   package func rollBackHousehold(_ file: String, now: Instant) throws -> Difference {
-    try recovery.keepCopy(now: now)
-    return Difference(try recovery.rollBack(to: file, isDry: false))
+    Difference(try recovery.rollBackHousehold(to: file, now: now))
   }
 
   /// Whether this device was put back to an older state and waits for its first sync since: what is generated or

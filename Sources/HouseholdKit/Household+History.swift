@@ -106,7 +106,11 @@ extension Household {
 
   /// Leaves the decision about a held change for the node to carry out.
   package func decide(_ name: String, approving: Bool) throws {
-    if approving { try SafetyCopy.take(directory, before: "approve", now: now) }
+    if approving {
+      // Five copies are kept: one for a name that is none would take the place of one that is of use.
+      try repair { try $0.requireUndecided(name) }
+      try SafetyCopy.take(directory, before: "approve", now: now)
+    }
     try repair { try $0.decide(name, approving: approving, now: now) }
   }
 

@@ -98,11 +98,12 @@ extension HouseholdStore {
 
   /// Waits until every partner's device has confirmed everything written here until now.
   ///
-  /// Sync is continuous: nothing has to be sent by hand. This is for who must know that it has arrived.
+  /// Sync is continuous: nothing has to be sent by hand. This is for who must know that it has arrived. On a device that
+  /// belongs no longer it throws, as nobody will confirm anything.
   /// - Parameter patience: how long to wait at most.
   public func sendChanges(patience: Duration = .seconds(30)) async throws(HouseholdStoreError) {
     try await wait(patience, "Not everything is confirmed yet") { report, _ in
-      report.changes.unsealed == 0 && report.peers.allSatisfy(\.hasOurs.complete)
+      report.isNamed && report.changes.unsealed == 0 && report.peers.allSatisfy(\.hasOurs.complete)
     }
   }
 
@@ -114,7 +115,8 @@ extension HouseholdStore {
       let connected = report.peers.filter(\.connected)
       // Who has just come has not said yet what there is.
       let haveTold = connected.allSatisfy { live?.peers[$0.deviceID]?.caughtUp != false }
-      return report.peers.isEmpty || !connected.isEmpty && haveTold && connected.allSatisfy(\.weHaveTheirs.complete)
+      if report.isNamed, report.peers.isEmpty { return true }
+      return !connected.isEmpty && haveTold && connected.allSatisfy(\.weHaveTheirs.complete)
     }
   }
 
@@ -130,6 +132,7 @@ extension HouseholdStore {
       guard try node.look() else { throw noNode }
       while true {
         let (report, _, live) = try look()
+        if let end = report.ending { throw HouseholdStoreError(.notAllowed, "\(end.summary) \(end.remedy)") }
         if isDone(report, live) { break }
         guard report.node.running else { throw noNode }
         guard ContinuousClock.now < end, try await node.pause() else {
@@ -174,7 +177,6 @@ extension AccountStatus {
     member = report.device.member
     device = report.device.name
     role = report.device.role
-    let ended = ["removed", "retired", "left", "sharingEnded"].contains(report.reason)
-    state = ended ? .ended : role == Role.readOnly.rawValue ? .readOnly : .available
+    state = report.ending != nil ? .ended : role == Role.readOnly.rawValue ? .readOnly : .available
   }
 }

@@ -92,7 +92,7 @@ public struct HouseholdStoreError: Error, Sendable, CustomStringConvertible {
     case .network, .pairing: .partnerUnreachable
     case .busy, .databaseLocked: .locked
     case .nodeRunning: .nodeRunning
-    case .dataDirectory, .keys, .store: .storage
+    case .dataDirectory, .diskFull, .keys, .store: .storage
     }
   }
 }

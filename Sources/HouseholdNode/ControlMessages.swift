@@ -8,6 +8,8 @@ package enum ControlRequest: Codable, Hashable, Sendable {
   case invite(member: String?, role: String, lifetimeMilliseconds: Int64)
   /// The open invitations.
   case invitations
+  /// What became of an invitation, open or not.
+  case invitationState(code: String)
   /// Take an invitation back.
   case cancel(code: String)
   /// End the membership of a person or device.
@@ -39,14 +41,23 @@ package enum ControlResponse: Codable, Hashable, Sendable {
   case status(LiveFacts)
   case invitation(InvitationFacts)
   case invitations([InvitationFacts])
+  case invitationState(InvitationFacts.State)
   case role(member: String, role: String)
   case leaving(LeavingFacts)
   case compaction(CompactionFacts)
   case failed(code: String, message: String, remedy: String)
+
+  /// A refusal or fault, as it goes to the command.
+  static func failure(_ error: NodeError) -> Self {
+    .failed(code: error.code.rawValue, message: error.message, remedy: error.remedy)
+  }
 }
 
 /// An invitation as commands show it.
 package struct InvitationFacts: Codable, Hashable, Sendable {
+  /// What became of one.
+  package enum State: String, Codable, Sendable { case open, used, expired, cancelled, locked }
+
   /// In groups of four.
   package var code: String
   package var link: String

@@ -55,7 +55,9 @@ package struct DataDirectory: Hashable, Sendable {
   /// Throws unless there is a household here.
   package func requireHousehold() throws {
     if let loss = lostReplica { throw NodeError(.noHousehold, loss.message, remedy: loss.remedy) }
-    guard hasHousehold else {
+    guard unsafe access(replica, F_OK) == 0 else {
+      // The next step is another one where there may be a household that cannot be looked at.
+      if errno != ENOENT, errno != ENOTDIR { throw Self.fault("\(path) cannot be looked into") }
       throw NodeError(
         .noHousehold, "There is no household in \(path).",
         remedy: "Make one with `household init`, join one with `household join`, or name another --data-dir.")
@@ -193,7 +195,9 @@ package struct DataDirectory: Hashable, Sendable {
   static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
   private static func fault(_ what: String) -> NodeError {
-    let said = unsafe String(cString: strerror(errno))
+    let number = errno
+    if DiskFacts.meansFull(number) { return .diskFull("\(what): the disk is full.") }
+    let said = unsafe String(cString: strerror(number))
     return NodeError(.dataDirectory, "\(what): \(said).", remedy: "Check the disk and the permissions.")
   }
 }

@@ -19,6 +19,9 @@ package struct DiskFacts: Hashable, Sendable {
       .store, "\(directory.path) is on a read-only file system.", remedy: "Make it writable again, then try again.")
   }
 
+  /// Whether an error number of the system says that no space is left.
+  static func meansFull(_ number: Int32) -> Bool { number == ENOSPC || number == EDQUOT }
+
   /// Asks the file system; a directory that cannot be asked is neither, its own errors tell more.
   package init(_ directory: DataDirectory) {
     var facts = statvfs()

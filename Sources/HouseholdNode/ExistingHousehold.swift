@@ -11,12 +11,14 @@ package struct ExistingHousehold {
 
   /// How many records there are beside the built-in ones, by type, in the order of the schema.
   package func recordCounts() throws -> [(type: String, count: Int)] {
-    let access = try open(directory, readOnly: true)
-    defer { access.close() }
-    return try access.schema.types.map { type in
-      var count = 0
-      try forEachOwn(type, access) { _ in count += 1 }
-      return (type: type.name, count: count)
+    try NodeError.guarding {
+      let access = try open(directory, readOnly: true)
+      defer { access.close() }
+      return try access.schema.types.map { type in
+        var count = 0
+        try forEachOwn(type, access) { _ in count += 1 }
+        return (type: type.name, count: count)
+      }
     }
   }
 

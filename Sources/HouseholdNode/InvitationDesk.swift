@@ -67,13 +67,37 @@ final class InvitationDesk: PairingDesk {
     }
     try Names.check(name, of: "member")
     let known = membership.members.values.sorted { $0.id < $1.id }.first { $0.name == name && $0.state == .active }
-    if let known { return (known.id, known.name, known.role) }
+    if let known {
+      guard wish.role != .readOnly || known.role == .readOnly else {
+        throw NodeError(
+          .badArgument, "\(name) is here already, and may do more than read; an invitation takes no right away.",
+          remedy: "To invite another device of theirs: household invite \(name). To take the right away: "
+            + "household demote \(name) --read-only")
+      }
+      return (known.id, known.name, known.role)
+    }
     return (MemberID.random(from: &random), name, wish.role)
   }
 
   /// The invitations that can be used now.
   func open(now: Instant) throws -> [StoredInvitation] {
     try replica.invitations(now: now).filter { $0.state == .open }
+  }
+
+  /// What became of an invitation.
+  func state(code: InvitationCode, now: Instant) throws -> InvitationFacts.State {
+    guard let found = try replica.invitations(now: now).first(where: { $0.code == code.characters }) else {
+      throw NodeError(
+        .notFound, "There is no invitation with this code.", remedy: "List the open ones: household invitations")
+    }
+    return switch found.state {
+    case .open: .open
+    case .used: .used
+    // A guest who is at it may still finish.
+    case .expired: reserved.contains(found.id) ? .open : .expired
+    case .cancelled: .cancelled
+    case .locked: .locked
+    }
   }
 
   /// Takes an invitation back.

@@ -96,6 +96,9 @@ package final class Node: @unchecked Sendable {
         .keys, "The replica belongs to another device than the keys beside it.",
         remedy: "Restore both from one copy, or pair this device again.")
     }
+    replica.beforeResync = { [directory = configuration.directory] in
+      try SafetyCopy.take(directory, before: "resync", now: SystemClock.now)
+    }
     let witness = Witness(configuration.directory, log: configuration.log)
     try NodeError.guarding { [replica] in try witness.check(replica, now: SystemClock.now) }
     work = try EventLoop()
@@ -297,6 +300,8 @@ package final class Node: @unchecked Sendable {
         driver.membershipChanged()
         return .invitation(try facts(of: made))
       case .invitations: return .invitations(try desk.open(now: SystemClock.now).map(facts))
+      case .invitationState(let code):
+        return .invitationState(try desk.state(code: try InvitationCode(code), now: SystemClock.now))
       case .cancel(let code):
         try desk.cancel(code: try InvitationCode(code), now: SystemClock.now)
         return .done
@@ -329,13 +334,14 @@ package final class Node: @unchecked Sendable {
       case .rename(let word, let name): return try administer { try $0.rename(word, to: name, now: SystemClock.now) }
       }
     } catch let error as NodeError {
-      return .failed(code: error.code.rawValue, message: error.message, remedy: error.remedy)
+      return .failure(error)
     } catch let mistake as InvitationCode.Mistake {
-      return .failed(
-        code: NodeError.Code.badArgument.rawValue, message: mistake.description,
-        remedy: "List the open ones: household invitations")
+      return .failure(
+        NodeError(.badArgument, mistake.description, remedy: "List the open ones: household invitations"))
+    } catch let fault as ReplicaError {
+      return .failure(NodeError(fault))
     } catch {
-      return .failed(code: NodeError.Code.store.rawValue, message: "\(error)", remedy: "See the node's log.")
+      return .failure(NodeError(.store, "\(error)", remedy: "See the node's log."))
     }
   }
 

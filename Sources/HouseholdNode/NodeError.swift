@@ -8,6 +8,8 @@ package struct NodeError: Error, Hashable, Sendable, CustomStringConvertible {
     case householdExists
     /// The directory or a file in it cannot be used.
     case dataDirectory
+    /// No space is left on the disk.
+    case diskFull
     /// Another node runs on the same data directory.
     case nodeRunning
     /// Sharing is switched off on this device.
@@ -44,6 +46,11 @@ package struct NodeError: Error, Hashable, Sendable, CustomStringConvertible {
     self.code = code
     self.message = message
     self.remedy = remedy
+  }
+
+  /// No space was left for what the sentence says.
+  static func diskFull(_ message: String) -> Self {
+    NodeError(.diskFull, message, remedy: "Free some space, and try again.")
   }
 
   package var description: String { remedy.isEmpty ? message : "\(message) \(remedy)" }

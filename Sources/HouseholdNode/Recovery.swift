@@ -37,6 +37,8 @@ package struct Recovery {
     let facts: ReplicaBackup.Facts
     do {
       facts = try ReplicaBackup.facts(of: file, cryptography: OpenSSLCryptography())
+    } catch let error as ReplicaError where error.code == .newerVersion {
+      throw NodeError(error)
     } catch let error as ReplicaError {
       throw NodeError(.badArgument, error.message, remedy: "Name a file that `household backup` made.")
     }
@@ -51,17 +53,34 @@ package struct Recovery {
     return facts
   }
 
-  /// How many changesets of this device no other device has confirmed: putting the device back loses them.
-  package func unconfirmedCount() throws -> UInt64 {
-    let facts = try NodeError.guarding {
-      try StatusFacts.read(path: directory.replica, cryptography: OpenSSLCryptography())
-    }
-    let others = facts.membership.devices.keys.filter { $0 != facts.identity.device }
-    return others.map { facts.missing(of: facts.own, at: $0) }.min() ?? 0
+  /// What putting this device back takes from it that no other device can bring again.
+  package struct Loss: Hashable, Sendable {
+    /// Changesets of this device that are neither in the backup nor confirmed by a device that belongs.
+    package var changesets: UInt64
+    /// Edits that are not sealed yet.
+    package var edits: Int64
   }
 
-  /// Copies the replica into `snapshots` before something that cannot be taken back.
-  package func keepCopy(now: Instant) throws { try SafetyCopy.take(directory, before: "recover", now: now) }
+  /// What would be lost, as of now.
+  package func loss(comparedTo file: String) throws -> Loss {
+    try NodeError.guarding {
+      let facts = try StatusFacts.read(path: directory.replica, cryptography: OpenSSLCryptography())
+      let kept = try ReplicaBackup.received(in: file)
+      let others = facts.membership.devices.keys.filter {
+        $0 != facts.identity.device && facts.membership.admits($0)
+      }
+      let missing = others.map { device in
+        var there = facts.peers[device]?.acknowledged ?? VersionVector()
+        there.merge(kept)
+        return facts.own.excess(over: there)
+      }
+      return Loss(
+        changesets: missing.min() ?? facts.own.excess(over: kept),
+        edits: try ReplicaBackup.unsealedEdits(of: directory.replica, notIn: file))
+    }
+  }
+
+  private func keepCopy(now: Instant) throws { try SafetyCopy.take(directory, before: "recover", now: now) }
 
   /// Puts this device's replica back to the backup; its peers bring what came since. No node may run.
   package func putBack(_ file: String, now: Instant) throws {
@@ -86,6 +105,19 @@ package struct Recovery {
       throw NodeError(.dataDirectory, "\(directory.replica) cannot be replaced.", remedy: "Check the permissions.")
     }
     for suffix in ["-wal", "-shm"] { unsafe unlink(made + suffix) }
+  }
+
+  /// Rolls the household back, with a copy first; nothing is copied where nothing differs, or this device may not write.
+  package func rollBackHousehold(to file: String, now: Instant) throws -> [RecordAccess.Difference] {
+    let wanted = try rollBack(to: file, isDry: true)
+    guard wanted.contains(where: { $0.missing + $0.changed + $0.added > 0 }) else { return wanted }
+    try NodeError.guarding {
+      let access = try RecordAccess(path: directory.replica, readOnly: true, cryptography: OpenSSLCryptography())
+      defer { access.close() }
+      try access.requireRightToWrite()
+    }
+    try keepCopy(now: now)
+    return try rollBack(to: file, isDry: false)
   }
 
   /// What rolling the household back to a backup would change, or has changed.

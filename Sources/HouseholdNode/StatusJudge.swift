@@ -325,6 +325,15 @@ package struct StatusJudge {
       }, lastError: contact.lastError)
   }
 
+  /// Since when the peer has been silent: since it was here, or where it never was, since both belong.
+  private func silentSince(_ peer: StatusReport.Peer) -> Instant? {
+    guard let device = facts.membership.devices.values.first(where: { $0.id.description == peer.deviceID })?.id else {
+      return nil
+    }
+    if let seen = facts.peers[device]?.lastSeen { return seen }
+    return [facts.joinedAt[device], facts.joinedAt[facts.identity.device]].compactMap(\.self).max()
+  }
+
   private mutating func judge(_ peer: StatusReport.Peer) {
     let who = "\(peer.device) of \(peer.member)"
     let told = live?.peers[peer.deviceID]
@@ -333,7 +342,7 @@ package struct StatusJudge {
         "diverged", .broken, subject: who, "\(who) shows other records though it has the same changes.",
         remedy: "Keep both files, and report it with the output of household status --json of both.")
     }
-    if let offset = peer.clockOffsetMs, abs(offset) >= Self.skewMilliseconds {
+    if let offset = peer.clockOffsetMs, ClockCheck.isSkewed(offset) {
       add(
         "clockSkew", .degraded, subject: who,
         "The clock of \(who) is \(ClockCheck.span(offset)) \(offset > 0 ? "ahead of" : "behind") ours.",
@@ -347,10 +356,7 @@ package struct StatusJudge {
     }
     // Whoever is there through another device has a way to us (contract 1.5).
     guard live != nil, !peer.connected, peer.through == nil else { return }
-    let seen = facts.membership.devices.values.first { $0.id.description == peer.deviceID }
-      .flatMap { facts.peers[$0.id]?.lastSeen }
-    let away = seen.map { now.milliseconds(since: $0) }
-    let isLong = away.map { $0 > Self.silenceMilliseconds } ?? false
+    let isLong = silentSince(peer).map { now.milliseconds(since: $0) > Self.silenceMilliseconds } ?? false
     add(
       "peerUnreachable", isLong ? .degraded : .pending, subject: who,
       peer.lastSeen.map { "\(who) is not connected; it was last here at \($0)." } ?? "\(who) was never here.",

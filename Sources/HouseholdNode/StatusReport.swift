@@ -30,6 +30,14 @@ package struct StatusReport: Codable, Hashable, Sendable {
   package var peers: [Peer]
   package var findings: [Finding]
 
+  /// Whether the membership log names this device; before, nobody is known who could confirm anything.
+  package var isNamed: Bool { !device.name.isEmpty }
+
+  /// What tells that this device belongs no longer; nil if it belongs.
+  package var ending: Finding? {
+    findings.first { ["left", "retired", "removed", "sharingEnded"].contains($0.code) }
+  }
+
   package struct Household: Codable, Hashable, Sendable {
     package var id: String
     package var name: String

@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Glibc
 internal import HouseholdRecords
 
 /// One connection to a SQLite file: opens, runs, keeps prepared statements, and turns result codes into errors.
@@ -272,15 +273,26 @@ internal import HouseholdRecords
     guard code == SQLITE_OK else { throw unsafe Self.error(code, on: handle, doing: "set triggers") }
   }
 
+  /// A file that was not read, written or opened, for another reason than a full disk.
+  private static func unreadable(_ code: Int32, cause: String) -> ReplicaError {
+    code == SQLITE_IOERR
+      ? ReplicaError(.inputOutput, "The disk did not read or write; check it.", cause: cause)
+      : ReplicaError(.notFound, "The replica cannot be opened; is it there, and may you read it?", cause: cause)
+  }
+
   /// What SQLite says about a failed call.
   static func error(_ code: Int32, on handle: OpaquePointer, doing what: String) -> ReplicaError {
     let said = unsafe String(cString: sqlite3_errmsg(handle))
     let cause = "SQLite \(code): \(said); doing: \(what.prefix(200))"
     switch code & 0xFF {
-    case SQLITE_BUSY, SQLITE_LOCKED:
-      return ReplicaError(.databaseLocked, "Another program holds the replica locked; close it or wait.", cause: cause)
+    case SQLITE_IOERR, SQLITE_CANTOPEN:
+      // A file beside the replica that cannot grow, or be made, is told by the system alone.
+      if [ENOSPC, EDQUOT].contains(unsafe sqlite3_system_errno(handle)) { fallthrough }
+      return unreadable(code & 0xFF, cause: cause)
     case SQLITE_FULL:
       return ReplicaError(.diskFull, "The disk is full; free some space.", cause: cause)
+    case SQLITE_BUSY, SQLITE_LOCKED:
+      return ReplicaError(.databaseLocked, "Another program holds the replica locked; close it or wait.", cause: cause)
     case SQLITE_READONLY, SQLITE_PERM:
       return ReplicaError(
         .readOnlyFileSystem, "The replica is read-only here; check the file system and permissions.", cause: cause)
@@ -288,10 +300,6 @@ internal import HouseholdRecords
       return ReplicaError(.corrupt, "The replica file is damaged; restore a backup or pair again.", cause: cause)
     case SQLITE_NOTADB:
       return ReplicaError(.notAReplica, "The file is not a replica.", cause: cause)
-    case SQLITE_IOERR:
-      return ReplicaError(.inputOutput, "The disk did not read or write; check it.", cause: cause)
-    case SQLITE_CANTOPEN:
-      return ReplicaError(.notFound, "The replica cannot be opened; is it there, and may you read it?", cause: cause)
     case SQLITE_CONSTRAINT where said.hasPrefix(WriteProtection.prefix):
       return ReplicaError(.notAllowed, said, cause: cause)
     case SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_TOOBIG:

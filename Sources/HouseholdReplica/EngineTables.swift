@@ -6,6 +6,22 @@ enum EngineTables {
   /// Marks the file as a household replica, kept in `PRAGMA application_id` ("HHLD").
   static let applicationID: Int64 = 0x4848_4C44
 
+  /// Throws unless the file is a replica whose layout is known here: what a newer program wrote must not be read as if
+  /// it meant the same, nor written into.
+  static func require(on connection: Connection) throws {
+    guard try connection.integer("PRAGMA application_id") == applicationID else {
+      throw ReplicaError(.notAReplica, "\(connection.path) is not a household replica.")
+    }
+    try requireKnown(on: connection)
+  }
+
+  /// Throws if the layout is a newer one.
+  static func requireKnown(on connection: Connection) throws {
+    guard try connection.integer("PRAGMA user_version") ?? 0 <= version else {
+      throw ReplicaError(.newerVersion, "\(connection.path) was written by a newer version of household.")
+    }
+  }
+
   /// The migrations in order; number n takes a file of version n to n + 1.
   static let migrations = [first, second]
 

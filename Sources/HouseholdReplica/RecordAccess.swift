@@ -52,9 +52,7 @@ package final class RecordAccess {
     connection =
       try readOnly
       ? Connection.reader(path: path) : Connection(path: fileSystem?.path(path) ?? path, mode: .readWrite)
-    guard try connection.integer("PRAGMA application_id") == EngineTables.applicationID else {
-      throw ReplicaError(.notAReplica, "\(path) is not a household replica.")
-    }
+    try EngineTables.require(on: connection)
     if !readOnly { try connection.execute("PRAGMA synchronous = FULL") }
     let household: HouseholdID = try Facts(connection).identifier256(.household)
     log = MembershipLog(household: household)

@@ -42,6 +42,7 @@ extension Replica {
 
   package func adoptSnapshot(_ id: SnapshotID, from peer: DeviceID, token: ChangeToken, now: Instant) throws {
     if try !finishDirectly(id, from: peer, token: token, now: now) {
+      try prepareResync()
       do {
         try write {
           _ = try sealInTransaction(now: now)
@@ -55,8 +56,16 @@ extension Replica {
       }
     }
     hasForked = false
+    isReadyForResync = false
     digestCache = nil
     connection.releaseMemoryAfterLargeWork()
+  }
+
+  /// Who has just joined has no records that a snapshot could replace.
+  private func prepareResync() throws {
+    guard try !needsSnapshot, !isReadyForResync else { return }
+    try beforeResync()
+    isReadyForResync = true
   }
 
   /// What follows from the records that have just been put in place.

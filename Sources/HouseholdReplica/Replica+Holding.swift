@@ -184,18 +184,25 @@ extension Replica {
     try write {
       // Who rejects brings the deleted records back, and that is to write.
       if !approving { try requireRightToWrite() }
-      let headers = try held.compactMap { try log.header(of: $0, replicas: replicas) }
-      guard let header = headers.first(where: { HeldChangeset.shownName($0.name) == shown }) else {
-        throw ReplicaError(.notFound, "There is no held change \(shown).")
-      }
-      let isDecided = try connection.integer(
-        "SELECT 1 FROM sync_outbox WHERE kind >= ? AND id = ?", .integer(Outbox.Decision.firstKind),
-        .text(hexadecimal(header.hash.bytes)))
-      guard isDecided == nil else {
-        throw ReplicaError(.badValue, "The held change \(shown) is decided; the node carries it out.")
-      }
-      try outbox.decide(approving ? .approved : .rejected, about: header.hash, now: now)
+      try outbox.decide(approving ? .approved : .rejected, about: try undecided(shown), now: now)
     }
+  }
+
+  /// Throws unless there is a held changeset of this name that nobody has decided about.
+  package func requireUndecided(_ shown: String) throws { _ = try undecided(shown) }
+
+  private func undecided(_ shown: String) throws -> ChangesetHash {
+    let headers = try held.compactMap { try log.header(of: $0, replicas: replicas) }
+    guard let header = headers.first(where: { HeldChangeset.shownName($0.name) == shown }) else {
+      throw ReplicaError(.notFound, "There is no held change \(shown).")
+    }
+    let isDecided = try connection.integer(
+      "SELECT 1 FROM sync_outbox WHERE kind >= ? AND id = ?", .integer(Outbox.Decision.firstKind),
+      .text(hexadecimal(header.hash.bytes)))
+    guard isDecided == nil else {
+      throw ReplicaError(.badValue, "The held change \(shown) is decided; the node carries it out.")
+    }
+    return header.hash
   }
 }
 

@@ -62,6 +62,10 @@ package final class Replica {
   var contested: Set<RecordPlace> = []
   /// A snapshot that is being put in place as it comes.
   var directAdoption: DirectAdoption?
+  /// Called before a snapshot is merged with the records that are here; what it throws keeps them as they are.
+  package var beforeResync: () throws -> Void = {}
+  /// Whether it was called for a snapshot that could not be put in place: the next attempt finds what it has left.
+  var isReadyForResync = false
   /// Where new replica ids come from.
   package var random: any RandomNumberGenerator = SystemRandomNumberGenerator()
   /// The number of the file's schema for which the tables were looked at (``mendTables(now:)``).
@@ -103,12 +107,8 @@ package final class Replica {
 
   /// Settings of the engine's connection: durable commits, and triggers off so that sync is never captured.
   private static func prepare(_ connection: Connection) throws {
-    let isOurs = try connection.integer("PRAGMA application_id") == EngineTables.applicationID
+    try EngineTables.require(on: connection)
     let version = try connection.integer("PRAGMA user_version") ?? 0
-    guard isOurs else { throw ReplicaError(.notAReplica, "\(connection.path) is not a household replica.") }
-    guard version <= EngineTables.version else {
-      throw ReplicaError(.notAReplica, "\(connection.path) was written by a newer version; update household here.")
-    }
     // A program may have put another mode into the file, in which who reads keeps others from writing.
     guard try connection.text("PRAGMA journal_mode = WAL") == "wal" else {
       throw ReplicaError(

@@ -23,9 +23,7 @@ package enum ReplicaBackup {
   package static func write(of replica: String, to file: String, now: Instant) throws {
     let source = try Connection(path: replica, mode: .readWrite)
     defer { source.close() }
-    guard try source.integer("PRAGMA application_id") == EngineTables.applicationID else {
-      throw ReplicaError(.notAReplica, "\(replica) is not a household replica.")
-    }
+    try EngineTables.require(on: source)
     try source.run("VACUUM INTO ?", .text(file))
     let copy = try Connection(path: file, mode: .readWrite)
     defer { copy.close() }
@@ -54,9 +52,7 @@ package enum ReplicaBackup {
       throw ReplicaError(.notAReplica, "\(file) is not a backup of a household.", cause: error.cause)
     }
     defer { connection.close() }
-    guard try connection.integer("PRAGMA user_version") ?? 0 <= EngineTables.version else {
-      throw ReplicaError(.notAReplica, "\(file) was written by a newer version; update household here.")
-    }
+    try EngineTables.requireKnown(on: connection)
     guard try connection.text("PRAGMA quick_check(1)") == "ok" else {
       throw ReplicaError(.corrupt, "The backup \(file) is damaged.")
     }
@@ -70,6 +66,26 @@ package enum ReplicaBackup {
     }
     return Facts(
       household: household, madeAt: Instant(milliseconds: try facts.integer(.backupAt) ?? 0), recordCounts: counts)
+  }
+
+  /// Up to where the backup holds the changesets of each replica.
+  package static func received(in file: String) throws -> VersionVector {
+    let connection = try Connection(path: file, mode: .readOnly)
+    defer { connection.close() }
+    return try ReplicaTable(connection).vectors.received
+  }
+
+  /// How many edits that are not sealed yet came after the backup.
+  package static func unsealedEdits(of replica: String, notIn file: String) throws -> Int64 {
+    let connection = try Connection.reader(path: replica)
+    defer { connection.close() }
+    try connection.run("ATTACH ? AS backup", .text(file))
+    return try connection.integer(
+      """
+      SELECT count(*) FROM (
+        SELECT number, type, id, kind, fields, at FROM main.sync_outbox
+        EXCEPT SELECT number, type, id, kind, fields, at FROM backup.sync_outbox)
+      """) ?? 0
   }
 
   /// Makes a replica of this device out of a backup, in a new file beside the one that it is to take the place of.

@@ -42,9 +42,7 @@ package struct ReplicaCheck {
   ) throws -> [(part: Part, faults: [Fault])] {
     let connection = try Connection.reader(path: path)
     defer { connection.close() }
-    guard try connection.integer("PRAGMA application_id") == EngineTables.applicationID else {
-      throw ReplicaError(.notAReplica, "\(path) is not a household replica.")
-    }
+    try EngineTables.require(on: connection)
     try connection.execute("BEGIN")
     let check = ReplicaCheck(connection, cryptography: cryptography)
     var results: [(part: Part, faults: [Fault])] = []

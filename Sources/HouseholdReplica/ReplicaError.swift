@@ -14,8 +14,10 @@ package struct ReplicaError: Error, Hashable, Sendable, CustomStringConvertible 
     case inputOutput
     /// The file is not in its place.
     case replicaMissing
-    /// The file is no replica, or one of a newer version.
+    /// The file is no replica.
     case notAReplica
+    /// The file was written by a newer program, whose layout is not known here.
+    case newerVersion
     /// A writer's value is not allowed.
     case badValue
     /// No such type, field or record.

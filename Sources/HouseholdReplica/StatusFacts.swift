@@ -48,6 +48,8 @@ package struct StatusFacts: Sendable {
   /// Whose replicas they are.
   package var replicaDevices: [ReplicaID: DeviceID]
   package var peers: [DeviceID: Peer]
+  /// When each device was let in last, by the clock of whoever did it.
+  package var joinedAt: [DeviceID: Instant] = [:]
   /// Who ended the membership of this device, and when, if anybody did.
   package var ending: (by: String, at: Instant, reason: MembershipEntry.Removal.Reason)?
 
@@ -76,9 +78,7 @@ package struct StatusFacts: Sendable {
     let connection = try Connection.reader(path: path, busyMilliseconds: 2000)
     defer { connection.close() }
     try connection.execute("BEGIN")
-    guard try connection.integer("PRAGMA application_id") == EngineTables.applicationID else {
-      throw ReplicaError(.notAReplica, "\(path) is not a household replica.")
-    }
+    try EngineTables.require(on: connection)
     let facts = Facts(connection)
     let identity = ReplicaIdentity(
       household: try facts.identifier256(.household), member: try facts.identifier128(.member),
@@ -109,12 +109,9 @@ package struct StatusFacts: Sendable {
     ).map(Instant.init(milliseconds:))
     result.awaitsCatchUp = try facts.integer(.awaitsCatchUp) == 1
     result.clonedAt = try facts.integer(.clonedAt).map(Instant.init(milliseconds:))
-    for type in membership.schema.types {
-      let condition = try SchemaTables.condition(of: type, on: connection)
-      if condition != .asMade { result.damagedTables[type.name] = condition }
-      if condition == .incomplete { continue }
-      let count = try connection.integer("SELECT count(*) FROM \(SchemaTables.quoted(type.name))") ?? 0
-      result.recordCounts.append((type: type.name, count: count))
+    try result.readTables(connection)
+    for known in log.ordered {
+      if let device = known.introduces { result.joinedAt[device] = known.entry.at }
     }
     if !membership.admits(identity.device) { result.ending = Self.ending(of: identity, in: log, membership) }
     let known = Set(membership.schema.types.map(\.name) + [AliasFact.typeName])
@@ -131,6 +128,16 @@ package struct StatusFacts: Sendable {
     try result.readPeers(connection, replicas: replicas)
     if let now { try result.readKeptFor(connection, replicas: replicas, now: now) }
     return result
+  }
+
+  private mutating func readTables(_ connection: Connection) throws {
+    for type in membership.schema.types {
+      let condition = try SchemaTables.condition(of: type, on: connection)
+      if condition != .asMade { damagedTables[type.name] = condition }
+      if condition == .incomplete { continue }
+      let count = try connection.integer("SELECT count(*) FROM \(SchemaTables.quoted(type.name))") ?? 0
+      recordCounts.append((type: type.name, count: count))
+    }
   }
 
   private mutating func readKeptFor(_ connection: Connection, replicas: ReplicaTable, now: Instant) throws {

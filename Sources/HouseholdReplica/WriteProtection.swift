@@ -66,3 +66,12 @@ extension Replica {
     throw ReplicaError(.notAllowed, reason)
   }
 }
+
+extension RecordAccess {
+  /// Throws on a device that may not write, before anything is prepared for what its edits would be refused.
+  package func requireRightToWrite() throws {
+    let device: DeviceID = try Facts(connection).identifier256(.device)
+    guard let reason = WriteProtection.reason(for: device, in: membership) else { return }
+    throw ReplicaError(.notAllowed, reason)
+  }
+}

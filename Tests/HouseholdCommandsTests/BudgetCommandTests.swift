@@ -99,6 +99,11 @@ import Testing
     let csv = await desk.run("report", "--month", "2026-03", "--csv", "--chart", desk.path("x.svg"))
     #expect(csv.output == "key,count,amount,currency\nFood,1,-1.50,EUR\n")
     #expect(try String(contentsOfFile: desk.path("x.svg"), encoding: .utf8).contains("Food"))
+    let both = await desk.run("report", "--month", "2026-03", "--csv", "--json")
+    #expect(both.code == 64 && both.output.isEmpty, "\(both.output)")
+    let exported = await desk.run("export", "--format", "csv", "--json")
+    #expect(exported.code == 64 && exported.output.isEmpty, "\(exported.output)")
+    #expect(await desk.run("export", "--json").code == 0)
     #expect(await desk.run("report", "--month", "2026-03", "--from", "2026-03-01").code == 64)
     #expect(await desk.run("report", "--from", "2026-03-02", "--to", "2026-03-01").code == 64)
   }

@@ -33,6 +33,17 @@ struct DoctorTests {
     #expect(made.allSatisfy { $0.remedy.isEmpty == ($0.state != "failed") })
   }
 
+  @Test func `where sharing is off no node is missed`() async throws {
+    let desk = try Desk()
+    let made = await desk.run("init", "Home", "--mode", "off")
+    try #require(made.code == 0, "\(made.errors)")
+
+    let answer = await desk.run("doctor", "--json")
+
+    #expect(answer.code == 0)
+    #expect(try checks(answer).filter { $0.area == "network" }.map(\.name) == ["off"])
+  }
+
   @Test func `for people the first that fails is explained with the next step`() async throws {
     let desk = try await Desk.withHousehold()
 

@@ -169,6 +169,23 @@ import Testing
     #expect(again["added"] as? Int == 0)
   }
 
+  @Test func `the history of a record that never was is an error, and that of one that was deleted is not`()
+    async throws
+  {
+    let desk = try await Desk.withHousehold()
+
+    let never = await desk.run("history", "note", "nope", "--json")
+    _ = await desk.run("put", "note", "n1", "title=x")
+    let unsealed = await desk.run("history", "note", "n1")
+    _ = await desk.run("delete", "note", "n1")
+    let deleted = await desk.run("history", "note", "n1")
+
+    #expect(never.code == 1)
+    #expect((try never.document()["error"] as? [String: Any])?["code"] as? String == "notFound")
+    #expect(unsealed.code == 0 && deleted.code == 0)
+    #expect(await desk.run("history").code == 0)
+  }
+
   @Test func `every command explains itself`() async throws {
     let desk = try Desk()
 

@@ -96,6 +96,19 @@ struct TestHouseholdTests {
     #expect(conflict.lost.member == "ben")
   }
 
+  @Test func `a partner who never came is silent since they joined, and to a later one since that one did`() throws {
+    try household.stopNode(of: ben)
+    try household.advance(by: .seconds(2 * 86_400))
+    let soon = try ana.store.status().verdict
+    try household.advance(by: .seconds(2 * 86_400))
+    let cem = try household.join("cem")
+    try household.settle()
+
+    #expect(soon == .pending)
+    #expect(try ana.store.status().verdict == .degraded)
+    #expect(try cem.store.status().verdict == .pending)
+  }
+
   @Test func `who may only read is refused, until the right is given`() throws {
     let cem = try household.join("cem", permission: .readOnly)
     try household.settle()
@@ -110,7 +123,7 @@ struct TestHouseholdTests {
     #expect(try ana.store.fetch(Note.self, id: "n")?.title == "yes")
   }
 
-  @Test func `who was removed keeps the records and hears no more`() throws {
+  @Test func `who was removed keeps the records and hears no more`() async throws {
     try ana.store.insert(Note(id: "n", title: "Shopping"))
     try household.settle()
 
@@ -119,6 +132,8 @@ struct TestHouseholdTests {
     try ana.store.update(Note.self, id: "n") { $0.title = "Ours" }
     try household.settle()
 
+    let sending = await #expect(throws: HouseholdStoreError.self) { try await ben.store.sendChanges() }
+    #expect(sending?.code == .notAllowed, "nobody will confirm anything")
     #expect(try ben.store.accountStatus().state == .ended)
     #expect(try ben.store.fetch(Note.self, id: "n")?.title == "Shopping")
   }

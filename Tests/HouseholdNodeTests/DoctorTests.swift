@@ -110,5 +110,6 @@ struct DoctorTests {
     #expect(one.map(\.subject) == ["a"] && failures(one) == ["clockSkew"])
     #expect(failures(ClockCheck.run(now: Instant(milliseconds: 1000), offsets: [])) == ["clockWrong"])
     #expect(failures(ClockCheck.run(now: now, offsets: [(peer: "a", milliseconds: 4 * 60_000)])).isEmpty)
+    #expect(failures(ClockCheck.run(now: now, offsets: [(peer: "a", milliseconds: .min)])) == ["clockSkew"])
   }
 }

@@ -59,4 +59,16 @@ import Testing
     try waitFor("verdict", after: before) { $0["reason"] as? String == "nodeNotRunning" }
     #expect(process.isRunning)
   }
+
+  @Test(arguments: ["events", "status --watch --json"])
+  func `what goes on until stopped ends when nobody reads it any more, however quiet it is`(words: String) throws {
+    let home = place.home("quiet")
+    try home.json("init", "--member", "ana", "--device", "laptop")
+    home.commandLauncher = ["timeout", "-s", "KILL", "10", "sh", "-c", "\"$0\" \"$@\" | head -n 1"]
+
+    let answer = try home.run(words.split(separator: " ").map(String.init))
+
+    #expect(answer.code == 0)
+    #expect(answer.output.split(separator: "\n").count == 1)
+  }
 }

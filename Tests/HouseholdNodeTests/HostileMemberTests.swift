@@ -66,8 +66,14 @@ import Testing
     var future = hello
     future.versions = 7...9
     let bytes = MessageCodec.encode(.hello(hello))
+    var timeless = hello
+    timeless.wall = Instant(milliseconds: .min)
 
     var link = try await stage.eve.dial()
+    link.say(.hello(timeless))
+    try eventually("status bears any clock") { try stage.ana.peer("eve")["clockOffsetMs"] as? Int == .min }
+    link.link.close("that was all")
+    link = try await stage.eve.dial()
     link.link.send(type: Message.Kind.hello.rawValue, payload: Array(bytes.dropLast(40)))
     try stage.expectRefusal(of: "half a hello", on: link, naming: "not valid")
     link = try await stage.eve.dial()

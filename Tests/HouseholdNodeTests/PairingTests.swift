@@ -50,6 +50,41 @@ import Testing
     try ben.join(try ana.invite("ben"))
   }
 
+  @Test func `who waits for an invitation is told what became of it`() throws {
+    let place = try Place()
+    let ana = try place.founder()
+    func open() throws -> [String] {
+      let list = try #require(try ana.json("invitations")["invitations"] as? [[String: Any]])
+      return list.compactMap { $0["code"] as? String }
+    }
+    /// Invites, does something, and gives what the waiting command came to.
+    func fate(_ name: String, _ act: (String) throws -> Void) throws -> (code: Int32, errors: String) {
+      let words = ["invite", name, "--wait", "--data-dir", ana.directory]
+      let process = try Program.start(words, folder: place.folder, name: "wait-\(name)")
+      try eventually("the invitation is open") { try !open().isEmpty }
+      try act(try #require(try open().first))
+      try eventually("the command ends") { !process.isRunning }
+      return (process.terminationStatus, try String(contentsOfFile: place.path("wait-\(name).err"), encoding: .utf8))
+    }
+
+    let cancelled = try fate("zoe") { try ana.json("invitations", "cancel", $0) }
+    let locked = try fate("kim") { code in
+      let wrong = try codes(like: code).wrong
+      for _ in 0..<3 { _ = try place.home("kim").run("join", wrong, "--address", ana.address, "--yes") }
+    }
+    let used = try fate("ben") { code in
+      let joined = try place.home("ben").run("join", code, "--address", ana.address, "--yes")
+      try #require(joined.code == 0, "\(joined.errors)")
+    }
+
+    #expect(cancelled.code == 1 && cancelled.errors.contains("was cancelled"), "\(cancelled)")
+    #expect(locked.code == 1 && locked.errors.contains("is locked"), "\(locked)")
+    #expect(used.code == 0 && used.errors.contains("is used"), "\(used)")
+    let lower = try ana.run("invite", "ben", "--read-only")
+    #expect(lower.code == 1 && lower.errors.contains("household demote"), "\(lower.errors)")
+    #expect(try ana.run("invite", "ben").code == 0)
+  }
+
   @Test func `used, expired and cancelled invitations are refused with that word`() throws {
     let place = try Place()
     let ana = try place.founder()

@@ -59,7 +59,10 @@ struct LongAbsenceTests {
     try c.seal()
     #expect(try !c.replica.vectors().received.covers(a.replica.vectors().base))
 
+    var notesBefore: [FieldValue?] = []
+    c.replica.beforeResync = { notesBefore.append(try c.fields("category", "edited")?["note"]) }
     try home.adoptSnapshot("kim", from: "alex")
+    #expect(notesBefore == [.text("edited while away")], "a copy could be made of what the snapshot replaces")
     c.now = a.now
     #expect(try c.replica.wake(now: c.now))
     #expect(try !c.replica.wake(now: c.now))

@@ -36,8 +36,9 @@ struct RecoverCommand: Command {
     "recover", group: .files, summary: "Put a backup back.",
     discussion: """
       With --scope device this device's records go back to the backup, and what came since is fetched from the other \
-      devices again; the node must not run. With --scope household the old values are written as new changes for \
-      everyone: deleted records come back, and records made since are deleted. A copy is kept in snapshots/ first.
+      devices again; the node must not run. How much of it is on no other device is said first. With --scope household \
+      the old values are written as new changes for everyone: deleted records come back, and records made since are \
+      deleted. A copy is kept in snapshots/ first.
       """,
     operands: [Operand("FILE", kind: .file, help: "A file that household backup made.")],
     options: [
@@ -63,9 +64,8 @@ struct RecoverCommand: Command {
     }
     let about = "\(quoted(file)) of \(facts.madeAt.rfc3339) with \(facts.records) records"
     if scope == "device" {
-      let lost = try backup.unconfirmedCount()
-      let warning = lost == 0 ? "" : " \(lost) changesets that are on no other device will be in snapshots/ only."
-      try confirm("Put this device back to \(about)?\(warning)", invocation, output)
+      if let warning = Self.warning(try backup.loss(comparedTo: file)) { output.note(warning) }
+      try confirm("Put this device back to \(about)?", invocation, output)
       try backup.putBackDevice(file, now: SystemClock.now)
       try output.result(Shown(scope: scope, restored: facts.records, changed: 0, deleted: 0)) {
         output.note("This device is back at \(facts.madeAt.rfc3339). Start the node to fetch what came since.")
@@ -81,6 +81,15 @@ struct RecoverCommand: Command {
       output.note("\(done.restored) records restored, \(done.changed) changed, \(done.deleted) deleted.")
     }
     return .done
+  }
+
+  /// What nobody can bring back; nil if there is nothing.
+  private static func warning(_ loss: (changesets: UInt64, edits: Int64)) -> String? {
+    let parts = [
+      loss.changesets == 0 ? nil : "\(loss.changesets) changesets that are on no other device",
+      loss.edits == 0 ? nil : "\(loss.edits) edits that are not sealed yet",
+    ].compactMap(\.self)
+    return parts.isEmpty ? nil : "\(parts.joined(separator: " and ")) will be in snapshots/ only."
   }
 
   private func confirm(_ question: String, _ invocation: Invocation, _ output: Output) throws {

@@ -15,8 +15,8 @@ extension CommandError {
       case .nodeNotRunning: .nodeNotRunning
       case .nodeRunning, .network, .databaseLocked, .busy: .tryAgain
       case .notAllowed: .notAllowed
-      case .sharingOff, .noHousehold, .householdExists, .dataDirectory, .keys, .notFound, .badArgument, .pairing,
-        .store:
+      case .sharingOff, .noHousehold, .householdExists, .dataDirectory, .diskFull, .keys, .notFound, .badArgument,
+        .pairing, .store:
         .failed
       }
     self.init(code: error.code.rawValue, message: error.message, remedy: error.remedy, exitCode: exitCode)

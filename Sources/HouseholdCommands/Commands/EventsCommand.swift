@@ -9,11 +9,11 @@ struct EventsCommand: Command {
       Begins with the devices that are connected and the verdict as they are. Then: devices that connect and go, how \
       many changes came from and went to each, new conflicts, another verdict or reason, the node's start and end. It \
       looks once a second, and what comes and goes again between two looks is not told. With --json each line is one \
-      document. It goes on while the node is down.
+      document. It goes on while the node is down, and ends when nobody reads it any more.
       """)
 
   /// How often it looks.
-  private static let pauseMilliseconds = 1000
+  private static let pauseMilliseconds: Int32 = 1000
 
   func run(_ invocation: Invocation, output: Output) async throws -> ExitCode {
     let directory = try invocation.directory()
@@ -24,7 +24,7 @@ struct EventsCommand: Command {
         try output.result(happening) { try output.line("\(happening.at) \(happening.sentence)") }
       }
       before = now
-      Pause.milliseconds(Self.pauseMilliseconds)
+      try output.pause(milliseconds: Self.pauseMilliseconds)
     }
   }
 

@@ -25,6 +25,9 @@ struct ExportCommand: Command {
 
   func run(_ invocation: Invocation, output: Output) async throws -> ExitCode {
     let format = invocation.value("format") ?? "json"
+    guard format == "json" || !output.wantsJSON else {
+      throw CommandError.usage("--format \(format) and --json are two formats.", remedy: "Ask for one of them.")
+    }
     if let word = invocation.value("since") {
       guard format == "json" else {
         throw CommandError.usage("--since is for JSON, not for \(format).", remedy: "Leave --format out.")

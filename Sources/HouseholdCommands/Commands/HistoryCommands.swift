@@ -42,6 +42,7 @@ struct HistoryCommand: Command {
   func run(_ invocation: Invocation, output: Output) async throws -> ExitCode {
     try withHousehold(invocation, readOnly: true) { household in
       var key: RecordKey?
+      var isKnown = true
       if let word = invocation.optionalOperand("TYPE") {
         let type = try household.requireType(word)
         guard let id = invocation.optionalOperand("ID") else {
@@ -49,6 +50,7 @@ struct HistoryCommand: Command {
             "which \(type.name)?", remedy: "Say household history \(type.name) ID.", code: "idMissing")
         }
         key = RecordKey(type: type.name, id: id)
+        isKnown = try household.isKnown(type, id)
       }
       var changes: [Shown] = []
       try household.history(key) { change in
@@ -57,6 +59,7 @@ struct HistoryCommand: Command {
             change: change.change, type: change.type, id: change.id, field: change.field, from: change.from,
             to: change.to, member: change.author.member, device: change.author.device, at: change.author.at.rfc3339))
       }
+      if let key, changes.isEmpty, !isKnown { throw missing(key.type, [key.id]) }
       try output.result(["changes": changes]) { try show(changes, output: output) }
       return .done
     }

@@ -7,14 +7,15 @@ struct InviteCommand: Command {
     "invite", group: .household, summary: "Invite a partner, or another device of yours.",
     discussion: """
       Prints a one-time code, and a link that holds it with this node's address. The other device joins with \
-      `household join`. The node must run; a code lasts ten minutes and three wrong tries lock it.
+      `household join`. The node must run; a code lasts ten minutes and three wrong tries lock it. With --wait it \
+      exits with 0 once the invitation is used, with 75 when it has expired, and with 1 when it is cancelled or locked.
       """,
     operands: [Operand("MEMBER", .optional, help: "The name of the person to invite.")],
     options: [
       .flag("device", help: "Invite another device of your own instead of a person."),
       .flag("read-only", help: "The invited person may read and not write."),
       .value("expires", "DURATION", kind: .duration, help: "How long the code lasts; default: 10m."),
-      .flag("wait", help: "Wait until the invitation is used or has expired."),
+      .flag("wait", help: "Wait until the invitation is used, has expired, or is closed."),
     ])
 
   func run(_ invocation: Invocation, output: Output) async throws -> ExitCode {
@@ -56,13 +57,26 @@ struct InviteCommand: Command {
 
   private func wait(for made: InvitationFacts, client: ControlClient, output: Output) throws -> ExitCode {
     while true {
-      guard case .invitations(let open) = try client.ask(.invitations) else { throw Self.confused }
-      if !open.contains(where: { $0.code == made.code }) {
-        let isOver = SystemClock.now.milliseconds >= made.expiresAt
-        output.note(isOver ? "The invitation has expired." : "The invitation is used or closed.")
-        return isOver ? .tryAgain : .done
+      guard case .invitationState(let state) = try client.ask(.invitationState(code: made.code)) else {
+        throw Self.confused
       }
-      Pause.milliseconds(300)
+      switch state {
+      case .open: Pause.milliseconds(300)
+      case .used:
+        output.note("The invitation is used.")
+        return .done
+      case .expired:
+        throw CommandError(
+          code: "expired", message: "The invitation has expired.", remedy: "Make another one: household invite",
+          exitCode: .tryAgain)
+      case .cancelled:
+        throw CommandError(
+          code: "cancelled", message: "The invitation was cancelled.", remedy: "Make another one: household invite")
+      case .locked:
+        throw CommandError(
+          code: "locked", message: "The invitation is locked: a wrong code was tried three times.",
+          remedy: "Make another one (household invite), and give the code to nobody else.")
+      }
     }
   }
 

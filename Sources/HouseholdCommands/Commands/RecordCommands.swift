@@ -127,7 +127,7 @@ struct GetCommand: Command {
     return try withHousehold(invocation, readOnly: true) { household in
       let type = try household.requireType(invocation.operand("TYPE"))
       let id = invocation.operand("ID")
-      guard let record = try household.record(type, id) else { throw missing(type, [id]) }
+      guard let record = try household.record(type, id) else { throw missing(type.name, [id]) }
       func author(_ authorship: Household.Authorship) -> Author {
         Author(
           member: authorship.member ?? here.member, device: authorship.device ?? here.device,
@@ -152,10 +152,10 @@ struct GetCommand: Command {
 }
 
 /// The error for records that are not there.
-private func missing(_ type: RecordType, _ ids: [String]) -> CommandError {
+func missing(_ type: String, _ ids: [String]) -> CommandError {
   CommandError(
-    code: "notFound", message: "There is no \(type.name) \(ids.map(quoted).joined(separator: ", ")).",
-    remedy: "List them: household list \(type.name)")
+    code: "notFound", message: "There is no \(type) \(ids.map(quoted).joined(separator: ", ")).",
+    remedy: "List them: household list \(type)")
 }
 
 /// `put`: sets fields, and makes the record if it is not there.
@@ -231,7 +231,7 @@ struct DeleteCommand: Command {
       let type = try household.requireType(invocation.operand("TYPE"))
       let ids = invocation.operands("ID")
       let absent = try household.delete(type, ids)
-      guard absent.isEmpty else { throw missing(type, absent) }
+      guard absent.isEmpty else { throw missing(type.name, absent) }
       try output.result(Shown(type: type.name, deleted: ids)) {
         output.note(ids.count == 1 ? "Deleted." : "Deleted \(ids.count) records.")
       }

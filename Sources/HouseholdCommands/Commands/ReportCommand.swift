@@ -40,6 +40,9 @@ struct ReportCommand: Command {
       throw CommandError.usage("--chart is for totals.", remedy: "Use it without --\(others[0]).")
     }
     let asCSV = invocation.flag("csv")
+    guard !(asCSV && output.wantsJSON) else {
+      throw CommandError.usage("--csv and --json are two formats.", remedy: "Ask for one of them.")
+    }
     do {
       try withHousehold(invocation, readOnly: true) { household in
         let records = try BudgetRecords(of: household)

@@ -64,6 +64,11 @@ package struct Output: Sendable {
     }
   }
 
+  /// Waits so long before more is printed; throws when nobody reads any more, which a quiet command would never notice.
+  package func pause(milliseconds: Int32) throws(OutputFailure) {
+    guard standardOutput.waits(milliseconds: milliseconds) else { throw .closed }
+  }
+
   /// Prints one JSON document on one line: sorted keys, slashes as they are.
   package func json(_ value: some Encodable) throws {
     try line(Self.jsonText(value))

@@ -9,6 +9,8 @@ package protocol OutputSink: Sendable {
   var columns: Int? { get }
   /// Writes all bytes in order; the error number that stopped it, or 0.
   func write(_ bytes: [UInt8]) -> Int32
+  /// Waits so long, or until nobody reads any more; returns whether somebody may still read.
+  func waits(milliseconds: Int32) -> Bool
 }
 
 /// A file descriptor of this process, such as standard output.
@@ -43,6 +45,12 @@ package struct DescriptorSink: OutputSink {
     return 0
   }
 
+  package func waits(milliseconds: Int32) -> Bool {
+    // Nothing is asked for: what tells that the reader went away comes unasked.
+    var entry = pollfd(fd: descriptor, events: 0, revents: 0)
+    return unsafe poll(&entry, 1, milliseconds) <= 0
+  }
+
   /// Waits on a descriptor that another process made non-blocking, as some shells do with a terminal.
   private func waitUntilWritable() {
     var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
@@ -70,5 +78,10 @@ package final class CapturedSink: OutputSink {
     guard failure == 0 else { return failure }
     self.bytes.withLock { $0 += bytes }
     return 0
+  }
+
+  package func waits(milliseconds: Int32) -> Bool {
+    usleep(UInt32(max(0, milliseconds)) * 1000)
+    return failure == 0
   }
 }

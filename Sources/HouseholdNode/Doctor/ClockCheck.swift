@@ -14,7 +14,7 @@ package enum ClockCheck {
           remedy: "Set it, or let the system set it by the network.")
       ]
     }
-    let wrong = offsets.filter { abs($0.milliseconds) >= StatusJudge.skewMilliseconds }
+    let wrong = offsets.filter { isSkewed($0.milliseconds) }
     let isOurs = wrong.count > 1 && wrong.count == offsets.count
     if isOurs {
       return [
@@ -31,6 +31,11 @@ package enum ClockCheck {
           + (offset.milliseconds > 0 ? "ahead of ours." : "behind ours."), subject: offset.peer,
         remedy: "Set the clock of the device that is wrong; this one says \(now.rfc3339).")
     }
+  }
+
+  /// Whether clocks are so far apart that somebody should set one: a peer's may say anything, also the least there is.
+  static func isSkewed(_ milliseconds: Int64) -> Bool {
+    milliseconds.magnitude >= UInt64(StatusJudge.skewMilliseconds)
   }
 
   /// How far clocks are apart, for people: in the largest unit of which there are two at least.

@@ -45,6 +45,11 @@ package struct Doctor: Sendable {
       now: now,
       offsets: peers.compactMap { peer in peer.clockOffset.map { (peer: peer.network.name, milliseconds: $0) } })
     if hasEnded() { return DoctorReport(checks) }
+    // No node is to run then, and nobody is to be reached.
+    if facts.isOff {
+      return DoctorReport(
+        checks + [.note(.network, "off", "Sharing is off: no node runs, and nothing is exchanged.", state: .skipped)])
+    }
     checks.append(NetworkCheck.node(node))
     if hasEnded() { return DoctorReport(checks) }
     checks += try await network(peers.map(\.network), heads: facts.membership.heads)

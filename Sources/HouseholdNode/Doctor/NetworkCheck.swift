@@ -120,8 +120,8 @@ package enum NetworkCheck {
   /// What the peer says of itself.
   private static func judge(_ address: String, _ greeting: AddressProbe.Greeting, of peer: Peer) -> DoctorCheck {
     let skew =
-      greeting.clockOffset.magnitude < UInt64(StatusJudge.skewMilliseconds)
-      ? "" : ", with a clock \(ClockCheck.span(greeting.clockOffset)) \(greeting.clockOffset > 0 ? "ahead" : "behind")"
+      ClockCheck.isSkewed(greeting.clockOffset)
+      ? ", with a clock \(ClockCheck.span(greeting.clockOffset)) \(greeting.clockOffset > 0 ? "ahead" : "behind")" : ""
     let members =
       greeting.knowsSameMembers ? "the same members" : "other members than here, as long as it has not synced"
     return .passed(

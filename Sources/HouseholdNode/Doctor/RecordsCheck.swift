@@ -30,6 +30,8 @@ enum RecordsCheck {
     switch error.code {
     case .databaseLocked:
       .failed(.replica, error.code.rawValue, error.message, remedy: "Close the program that holds it.")
+    case .newerVersion:
+      .failed(.replica, error.code.rawValue, error.message, remedy: error.remedy)
     case .diskFull, .readOnlyFileSystem, .corrupt, .inputOutput, .notAReplica, .replicaMissing, .badValue, .notFound,
       .notAllowed,
       .other:
