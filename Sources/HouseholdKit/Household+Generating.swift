@@ -24,6 +24,11 @@ extension Household {
       try Household.guarded { try generation.wasEdited(type, id, fields) }
     }
 
+    /// For each record of a type that shows, the ids of those that are one thing with it and do not.
+    package func former(_ type: RecordType) throws -> [RecordKey: [String]] {
+      try Household.guarded { try generation.former(type) }
+    }
+
     /// Makes a record that is not here.
     package func insert(_ type: RecordType, _ id: String, _ fields: [(name: String, value: FieldValue)]) throws {
       try Household.guarded { try generation.insert(type, id, fields) }

@@ -55,6 +55,7 @@ package struct StatusJudge {
     judgeOwnFiles()
     judgeNode()
     for peer in peers { judge(peer) }
+    judgeTables()
     judgeChanges(unacknowledged: unacknowledged)
     judgeHiddenTwins()
     judgeCopies()
@@ -152,6 +153,25 @@ package struct StatusJudge {
         "attention", .degraded, subject: "\(twin.type) \(twin.id)",
         "A \(twin.type) that somebody sees was joined with one that is hidden: \(twin.id).",
         remedy: "Show it again (household put \(twin.type) \(twin.id) hidden=0), or hide it once more.")
+    }
+  }
+
+  /// Tables that another program has changed: what is written there reaches nobody.
+  private mutating func judgeTables() {
+    for (type, condition) in facts.damagedTables.sorted(by: { $0.key < $1.key }) {
+      if condition == .incomplete {
+        add(
+          "tableDamaged", .broken, subject: type,
+          "The table \(type) is gone or lacks columns, so its records are not here as they are elsewhere.",
+          remedy: "Give it back the columns of household schema show, or recover a backup (household recover).")
+      } else {
+        add(
+          "tableDamaged", .broken, subject: type,
+          "Another program has made the table \(type) anew, and what is written there is not captured.",
+          remedy: live == nil
+            ? "Start the node, which puts it right and takes in what was written: household node"
+            : "Wait a moment; if this stays, a row has a value that its column cannot hold, or no id.")
+      }
     }
   }
 

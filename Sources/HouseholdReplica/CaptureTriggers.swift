@@ -56,6 +56,11 @@ enum CaptureTriggers {
     ].map { (name: name(type, $0), statement: $1) }
   }
 
+  /// The names of the triggers of one type.
+  static func names(of type: RecordType) -> [String] {
+    ["insert", "replace", "update", "displace", "move", "delete"].map { name(type, $0) }
+  }
+
   private static func name(_ type: RecordType, _ event: String) -> String { "sync_capture_\(type.name)_\(event)" }
 
   /// An expression with bit n set where field n changed.

@@ -13,7 +13,9 @@ internal import HouseholdRecords
   private var statements: [StatementText: Statement] = [:]
   /// How many prepared statements are kept: edits of one type can name its fields in more ways than memory would hold.
   private static let mostStatements = 500
-  private var isInTransaction = false
+  private(set) var isInTransaction = false
+  /// How many texts were read that are none.
+  let malformed = MalformedText.Count()
   /// How often something was committed on this connection.
   private(set) var commits = 0
   /// Where SQLite's hook leaves the length of the write-ahead log; nil while SQLite tidies the log by itself.
@@ -113,7 +115,7 @@ internal import HouseholdRecords
     guard code == SQLITE_OK, let prepared = unsafe prepared else {
       throw unsafe Self.error(code, on: handle, doing: sql)
     }
-    return unsafe Statement(prepared, connection: handle, sql: sql)
+    return unsafe Statement(prepared, connection: handle, sql: sql, malformed: malformed)
   }
 
   /// Forgets prepared statements: needed before tables are changed under a reader that is still open.

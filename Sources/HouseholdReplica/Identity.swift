@@ -36,6 +36,8 @@ struct Facts {
     case awaitsCatchUp = "awaits_catch_up"
     /// The words of the triggers (``TriggerWords``).
     case triggers
+    /// The number of the file's schema for which the tables were found as they should be.
+    case tables
   }
 
   func bytes(_ name: Name) throws -> [UInt8]? {

@@ -17,6 +17,7 @@ package final class RecordGeneration {
   private let access: RecordAccess
   /// The ids of unsealed edits, by type: one of them that has no row was deleted.
   private var unsealed: [String: Set<RecordKey>] = [:]
+  private var names: LoggedNames?
   private var insertion: (type: String, names: [String], statement: Statement)?
 
   package init(_ access: RecordAccess) { self.access = access }
@@ -48,7 +49,10 @@ package final class RecordGeneration {
     return ids
   }
 
-  /// Whether any of these fields was changed after the record was made, sealed or not.
+  /// Whether any of these fields was changed after the record was made, sealed or not, or is a person's: what a generator
+  /// would write there would not stand.
+  ///
+  /// The winners say so; the history begins only with the snapshot with which a device began.
   package func wasEdited(_ type: RecordType, _ id: String, _ fields: [String]) throws -> Bool {
     let connection = access.connection
     let places = type.fields.indices.filter { fields.contains(type.fields[$0].name) }
@@ -59,15 +63,36 @@ package final class RecordGeneration {
       AND (kind = 0 OR kind = 2 AND fields & ? <> 0) LIMIT 1
       """, .text(type.name), .text(id), .integer(Int64(bitPattern: mask)))
     if waiting != nil { return true }
-    for field in fields {
-      let sealed = try connection.integer(
-        """
-        SELECT 1 FROM sync_change WHERE type = (SELECT number FROM sync_type WHERE name = ?) AND id = ? AND field = ?
-        AND before IS NOT NULL LIMIT 1
-        """, .text(type.name), .text(id), .text(field))
-      if sealed != nil { return true }
+    let names = try self.names ?? LoggedNames(access)
+    self.names = names
+    guard let table = names.registry.known(type.name).flatMap({ names.registry[$0] }),
+      let stored = try StoredRecord.read(type: table.number, id: id, on: connection)
+    else { return false }
+    let row = try table.row(id, on: connection)
+    let state = try CellVersions.decode(stored, row: row, table: table, names: names)
+    let maker = state.winner(of: CellName.alive)?.name
+    return table.cells.contains { cell in
+      guard cell.fields.contains(where: { fields.contains(table.fieldNames[$0]) }),
+        let winner = state.winner(of: cell.name, strategy: cell.strategy)
+      else { return false }
+      return !winner.isWeak || winner.name != maker
     }
-    return false
+  }
+
+  /// For each record of a type that shows, the ids of those that are one thing with it and do not.
+  package func former(_ type: RecordType) throws -> [RecordKey: [String]] {
+    let statement = try access.connection.statement(
+      """
+      SELECT m.survivor, m.id FROM sync_merged m JOIN sync_type t ON t.number = m.type
+      WHERE t.name = ? ORDER BY m.id
+      """)
+    try statement.bind([.text(type.name)])
+    defer { statement.reset() }
+    var former: [RecordKey: [String]] = [:]
+    while try statement.step() {
+      former[RecordKey(type: type.name, id: statement.text(0)), default: []].append(statement.text(1))
+    }
+    return former
   }
 
   /// Makes a record that is not here.
@@ -138,5 +163,33 @@ extension RecordAccess {
     case .bytes: "BLOB"
     default: "TEXT"
     }
+  }
+}
+
+/// The changesets of a file as a program beside the node reads them.
+private final class LoggedNames: WriterNames {
+  let registry: TypeRegistry
+  private let log: ChangesetLog
+  private let replicas: ReplicaTable
+  private let rights: WriteRights
+
+  init(_ access: RecordAccess) throws {
+    registry = try TypeRegistry(schema: access.schema, connection: access.connection)
+    log = try ChangesetLog(access.connection)
+    replicas = try ReplicaTable(access.connection)
+    rights = access.rights
+  }
+
+  func number(of name: ChangesetName) throws -> Int64 {
+    guard let header = try log.header(of: name, replicas: replicas) else {
+      throw ReplicaError(.corrupt, "The changeset \(name) wrote a record and is not known here.")
+    }
+    return header.position
+  }
+
+  func header(of number: Int64) throws -> ChangesetHeader { try log.header(at: number, replicas: replicas) }
+
+  func isByOwner(_ header: ChangesetHeader) -> Bool {
+    replicas[header.name.replica].map { rights.isOwner($0.device, at: header.membershipHeads) } ?? false
   }
 }

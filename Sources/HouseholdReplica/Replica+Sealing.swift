@@ -8,7 +8,7 @@ extension Replica {
   @discardableResult
   package func seal(now: Instant) throws -> Bool {
     lastNow = now
-    if try outbox.isEmpty() && !duplicates.isDirty { return false }
+    if try outbox.isEmpty() && !duplicates.isDirty && !tablesMayDiffer() { return false }
     return try write { try sealInTransaction(now: now) }
   }
 
@@ -34,6 +34,7 @@ extension Replica {
   }
 
   func sealInTransaction(now: Instant) throws -> Bool {
+    try mendTables(now: now)
     let sealed = try sealCaptured(now: now)
     guard try carryOutDecisions(now: now) else { return sealed }
     _ = try sealCaptured(now: now)
@@ -45,6 +46,7 @@ extension Replica {
     var sealed = false
     var mustWithdraw = false
     var lost: [RecordPlace: Set<String>] = [:]
+    let malformed = connection.malformed.value
     while true {
       let rows = try outbox.chunk()
       guard !rows.isEmpty else {
@@ -63,6 +65,7 @@ extension Replica {
       let chunk = rows.prefix(outbox.cut(rows))
       let ahead = rows.count > chunk.count ? rows[chunk.count] : nil
       try seal(chunk: Array(chunk), ahead: ahead, lost: &lost, now: now)
+      if connection.malformed.value != malformed && !takesMalformedTexts { throw MalformedText.Found() }
       try outbox.remove(through: chunk.last?.number ?? 0)
       if ahead != nil { connection.releaseMemoryAfterLargeWork() }
     }

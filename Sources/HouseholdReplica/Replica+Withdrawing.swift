@@ -19,7 +19,7 @@ struct Withdrawn {
 /// (decision 0006).
 extension Replica {
   /// How many records are computed anew in one reading of the log: a bound on memory.
-  private static let recordsAtOnce = 20_000
+  static let recordsAtOnce = 20_000
 
   /// Collects the applied changesets of a replica after this seq.
   func collect(_ entry: ReplicaTable.Entry, after sequence: UInt64, into out: inout Withdrawn) throws {
@@ -167,7 +167,7 @@ extension Replica {
   }
 
   /// Adds everything that the log holds of these records.
-  private func readLog(of writes: inout [RecordPlace: [DisplacedWrite]]) throws {
+  func readLog(of writes: inout [RecordPlace: [DisplacedWrite]]) throws {
     let statement = try connection.statement(
       "SELECT position FROM sync_changeset WHERE state = 1 AND body IS NOT NULL ORDER BY position")
     var positions: [Int64] = []

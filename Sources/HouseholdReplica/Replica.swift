@@ -68,6 +68,10 @@ package final class Replica {
   var isReadyForResync = false
   /// Where new replica ids come from.
   package var random: any RandomNumberGenerator = SystemRandomNumberGenerator()
+  /// The number of the file's schema for which the tables were looked at (``mendTables(now:)``).
+  var checkedSchema: Int64?
+  /// Whether texts that are none are sealed as they are read: right after they were to have been read as text.
+  var takesMalformedTexts = false
   /// What went wrong last with the file, for status.
   private var lastFault: ReplicaError?
 
@@ -97,6 +101,7 @@ package final class Replica {
     duplicates = try Duplicates(connection, registry: registry, schema: membershipState.schema)
     admission.limits = try storedLimits()
     held = try readHeld()
+    checkedSchema = try facts.integer(.tables)
     try renewTriggers()
   }
 
@@ -104,6 +109,11 @@ package final class Replica {
   private static func prepare(_ connection: Connection) throws {
     try EngineTables.require(on: connection)
     let version = try connection.integer("PRAGMA user_version") ?? 0
+    // A program may have put another mode into the file, in which who reads keeps others from writing.
+    guard try connection.text("PRAGMA journal_mode = WAL") == "wal" else {
+      throw ReplicaError(
+        .other, "\(connection.path) cannot have a write-ahead log where it lies; move it to another disk.")
+    }
     try connection.execute(
       """
       PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -8000;
@@ -210,6 +220,7 @@ package final class Replica {
     var held: Set<ChangesetName>
     var tallies: [MemberID: DeletionTally]
     var nextPosition: Int64
+    var checkedSchema: Int64?
   }
 
   /// Runs the body in one transaction; when it fails, what is in memory is again what it was before.
@@ -227,6 +238,18 @@ package final class Replica {
       throw fault
     }
     try setDirectAdoptionAside()
+    do {
+      return try writeOnce(durably: durably, body)
+    } catch is MalformedText.Found where !connection.isInTransaction {
+      // Nothing of it has happened.
+      try writeOnce(durably: true) { try readMalformedTexts() }
+      takesMalformedTexts = true
+      defer { takesMalformedTexts = false }
+      return try writeOnce(durably: durably, body)
+    }
+  }
+
+  private func writeOnce<Result>(durably: Bool, _ body: () throws -> Result) throws -> Result {
     let before = remembered
     do {
       return try durably ? connection.transaction(body) : connection.transactionInPassing(body)
@@ -241,7 +264,7 @@ package final class Replica {
     Remembered(
       replica: replica, incarnation: incarnation, replicas: replicas, registry: registry,
       membershipLog: membershipLog, membershipState: membershipState, admission: admission, duplicates: duplicates,
-      held: held, tallies: tallies, nextPosition: log.nextPosition)
+      held: held, tallies: tallies, nextPosition: log.nextPosition, checkedSchema: checkedSchema)
   }
 
   /// Takes over what another view of this file, which has written to it, keeps in memory.
@@ -263,6 +286,7 @@ package final class Replica {
     duplicates = before.duplicates
     held = before.held
     tallies = before.tallies
+    checkedSchema = before.checkedSchema
     (hasForked, forkedRoots, seenEarly, cameBounded) = (false, [], [], [:])
     hasReachedLast = false
     grafts = [:]

@@ -34,13 +34,18 @@ enum SchemaTables {
 
   /// Brings tables, columns and triggers in line with the schema. Call inside a transaction.
   ///
-  /// - Parameter earlier: the schema that they are in line with: types that are the same in both are left alone.
-  static func adopt(_ schema: Schema, after earlier: Schema, on connection: Connection) throws {
+  /// - Parameters:
+  ///   - earlier: the schema that they are in line with: types that are the same in both are left alone.
+  ///   - others: types that are left alone too.
+  static func adopt(
+    _ schema: Schema, after earlier: Schema, except others: Set<String> = [], on connection: Connection
+  ) throws {
     let ownerships = Dictionary(schema.ownerships.map { ($0.set.type, $0) }) { first, _ in first }
     let before = Dictionary(earlier.ownerships.map { ($0.set.type, $0) }) { first, _ in first }
     var changes: [Change] = []
     for type in schema.types
-    where earlier.type(type.name) != type || before[type.name] != ownerships[type.name] {
+    where !others.contains(type.name) && (earlier.type(type.name) != type || before[type.name] != ownerships[type.name])
+    {
       try connection.run("INSERT OR IGNORE INTO sync_type(name) VALUES (?)", .text(type.name))
       guard let number = try connection.integer("SELECT number FROM sync_type WHERE name = ?", .text(type.name)) else {
         throw ReplicaError(.other, "The type \(type.name) has no number.")
@@ -94,22 +99,27 @@ enum SchemaTables {
   private static func makeTable(_ type: RecordType, on connection: Connection) throws {
     let table = quoted(type.name)
     let columns = try columns(of: type.name, on: connection)
-    if columns.isEmpty {
-      let fields = type.fields.map { ",\n  \(quoted($0.name)) \(storage(of: $0).rawValue)" }.joined()
-      try connection.execute(
-        """
-        CREATE TABLE \(table)(
-          id TEXT PRIMARY KEY NOT NULL DEFAULT (lower(hex(randomblob(16))))\(fields)
-        ) STRICT, WITHOUT ROWID
-        """)
-      return
-    }
+    if columns.isEmpty { return try make(type, on: connection) }
     for field in type.fields where (columns[field.name] ?? storage(of: field).rawValue) != storage(of: field).rawValue {
       try connection.execute("ALTER TABLE \(table) DROP COLUMN \(quoted(field.name))")
     }
     for field in type.fields where columns[field.name] != storage(of: field).rawValue {
       try connection.execute("ALTER TABLE \(table) ADD COLUMN \(quoted(field.name)) \(storage(of: field).rawValue)")
     }
+  }
+
+  /// The id of a record for which none is given.
+  static let freshID = "lower(hex(randomblob(16)))"
+
+  /// Makes the table of a type, which must not be there.
+  static func make(_ type: RecordType, on connection: Connection) throws {
+    let fields = type.fields.map { ",\n  \(quoted($0.name)) \(storage(of: $0).rawValue)" }.joined()
+    try connection.execute(
+      """
+      CREATE TABLE \(quoted(type.name))(
+        id TEXT PRIMARY KEY NOT NULL DEFAULT (\(freshID))\(fields)
+      ) STRICT, WITHOUT ROWID
+      """)
   }
 
   /// A table's triggers by name, each with the statement that made it.
@@ -124,7 +134,7 @@ enum SchemaTables {
   }
 
   /// The columns of a table, each with the storage class that it was declared with; none if there is no such table.
-  private static func columns(of table: String, on connection: Connection) throws -> [String: String] {
+  static func columns(of table: String, on connection: Connection) throws -> [String: String] {
     let statement = try connection.statement("SELECT name, type FROM pragma_table_info(?)")
     try statement.bind(1, table)
     defer { statement.reset() }

@@ -6,9 +6,13 @@ internal import HouseholdRecords
   private let handle: OpaquePointer
   private let connection: OpaquePointer
   private let sql: String
+  private let malformed: MalformedText.Count
 
   /// Takes over a statement that was prepared on `connection`.
-  init(_ handle: OpaquePointer, connection: OpaquePointer, sql: String) {
+  ///
+  /// - Parameter malformed: counts the texts that are none.
+  init(_ handle: OpaquePointer, connection: OpaquePointer, sql: String, malformed: MalformedText.Count) {
+    self.malformed = malformed
     unsafe self.handle = unsafe handle
     unsafe self.connection = unsafe connection
     self.sql = sql
@@ -113,7 +117,19 @@ internal import HouseholdRecords
   func text(_ column: Int32) -> String {
     guard let start = unsafe sqlite3_column_text(handle, column) else { return "" }
     let count = Int(unsafe sqlite3_column_bytes(handle, column))
-    return unsafe String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
+    let utf8 = unsafe UnsafeBufferPointer(start: start, count: count)
+    if let text = unsafe String(validating: utf8, as: UTF8.self) { return text }
+    malformed.value += 1
+    return unsafe String(decoding: utf8, as: UTF8.self)
+  }
+
+  /// What a text that is no UTF-8 is read as; nil for any other value.
+  func malformedText(_ column: Int32) -> String? {
+    guard unsafe sqlite3_column_type(handle, column) == SQLITE_TEXT else { return nil }
+    guard let start = unsafe sqlite3_column_text(handle, column) else { return nil }
+    let count = Int(unsafe sqlite3_column_bytes(handle, column))
+    let utf8 = unsafe UnsafeBufferPointer(start: start, count: count)
+    return unsafe String(validating: utf8, as: UTF8.self) == nil ? MalformedText.read(Array(utf8)) : nil
   }
 
   /// The text; nil for what is of another type.

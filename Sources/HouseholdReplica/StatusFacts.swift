@@ -27,6 +27,8 @@ package struct StatusFacts: Sendable {
   package var attention: Int64 = 0
   /// The first of them.
   package var attentionItems: [AttentionItem] = []
+  /// Tables that are not as the engine made them, by type.
+  package var damagedTables: [String: TableCondition] = [:]
   /// Records that show as hidden for others that were not.
   package var hiddenTwins: [RecordKey] = []
   package var vectors: StoreVectors
@@ -107,10 +109,7 @@ package struct StatusFacts: Sendable {
     ).map(Instant.init(milliseconds:))
     result.awaitsCatchUp = try facts.integer(.awaitsCatchUp) == 1
     result.clonedAt = try facts.integer(.clonedAt).map(Instant.init(milliseconds:))
-    for type in membership.schema.types {
-      let count = try connection.integer("SELECT count(*) FROM \(SchemaTables.quoted(type.name))") ?? 0
-      result.recordCounts.append((type: type.name, count: count))
-    }
+    try result.readTables(connection)
     for known in log.ordered {
       if let device = known.introduces { result.joinedAt[device] = known.entry.at }
     }
@@ -129,6 +128,16 @@ package struct StatusFacts: Sendable {
     try result.readPeers(connection, replicas: replicas)
     if let now { try result.readKeptFor(connection, replicas: replicas, now: now) }
     return result
+  }
+
+  private mutating func readTables(_ connection: Connection) throws {
+    for type in membership.schema.types {
+      let condition = try SchemaTables.condition(of: type, on: connection)
+      if condition != .asMade { damagedTables[type.name] = condition }
+      if condition == .incomplete { continue }
+      let count = try connection.integer("SELECT count(*) FROM \(SchemaTables.quoted(type.name))") ?? 0
+      recordCounts.append((type: type.name, count: count))
+    }
   }
 
   private mutating func readKeptFor(_ connection: Connection, replicas: ReplicaTable, now: Instant) throws {

@@ -77,6 +77,45 @@ import Testing
     #expect(try household.bring(ofx([("A", "20260117", "-212.35", "Hotel")]), name: "a.ofx", card).known == 1)
   }
 
+  @Test(arguments: ["Giro", "b", "a"])
+  func `of an account that shows in the place of another one, what that one imported is known`(account: String) throws {
+    var household = SampleHousehold()
+    let giro = ImportOptions(account: account)
+    household.put("account", "b", ["name": .text("Giro"), "currency": .text("USD")])
+    let bank = ofx([("A", "20260115", "-200.00", "Hotel"), ("B", "20260116", "-9.99", "Stream")])
+    let plain = Array("Date,Payee,Amount\n2026-01-17,Shop,-1.50\n2026-01-17,Shop,-1.50\n".utf8)
+    let own = Array("date,payee,amount_minor,account\n2026-01-18,Kiosk,-250,\(account == "Giro" ? "Giro" : "b")\n".utf8)
+    for bytes in [bank, plain] { #expect(try household.bring(bytes, ImportOptions(account: "b")).added == 2) }
+    #expect(try household.bring(own).added == 1)
+    let sum = household.sum
+    let gone = try #require(household.rows("transaction").first { $0.fields["payee"] == .text("Stream") })
+    household.records[RecordKey(type: "transaction", id: gone.id)] = nil
+    household.deleted.insert(RecordKey(type: "transaction", id: gone.id))
+
+    household.put("account", "a", ["name": .text("Giro"), "currency": .text("USD")])
+    household.merge("b", into: "a")
+
+    #expect(try household.bring(bank, giro).known == 2)
+    #expect(try household.bring(plain, giro).known == 2)
+    #expect(try household.bring(own).known == 1)
+    #expect(household.sum == sum + 999 && household.rows("account").count == 1)
+    #expect(try household.bring(ofx([("A", "20260117", "-212.35", "Hotel")]), giro).updates.count == 1)
+    #expect(try household.bring(ofx([("C", "20260117", "-3.00", "Bus")]), giro).added == 1)
+  }
+
+  @Test func `an account that was renamed after it was merged goes on getting the rows of its first name`() throws {
+    var household = SampleHousehold()
+    let rows = Array("Date,Payee,Amount,Currency\n2026-01-17,Shop,-1.50,EUR\n".utf8)
+    _ = try household.bring(rows, ImportOptions(account: "Giro"))
+    let made = try #require(household.rows("account").first).id
+    household.put("account", "a", ["name": .text("Main"), "currency": .text("EUR")])
+    household.merge(made, into: "a")
+
+    let plan = try household.bring(rows, ImportOptions(account: "Giro"))
+
+    #expect(plan.known == 1 && plan.account == "a" && household.rows("account").map(\.id) == ["a"])
+  }
+
   @Test func `aliases choose the category of new rows, the longest pattern first`() throws {
     var household = SampleHousehold()
     household.put("alias", "1", ["pattern": .text("hotel"), "category": .text("travel")])

@@ -12,6 +12,9 @@ struct SampleHousehold {
   /// Fields that were changed since their record was made.
   var edited: [RecordKey: Set<String>] = [:]
 
+  /// For each account that shows, those that are one thing with it.
+  var former: [String: [String]] = [:]
+
   init() {
     for record in BudgetSchema.schema.builtIn {
       records[RecordKey(type: record.type, id: record.id)] = record.fields
@@ -54,6 +57,14 @@ struct SampleHousehold {
     return all
   }
 
+  /// Makes two accounts one thing, of which the second shows.
+  mutating func merge(_ account: String, into survivor: String) {
+    let key = RecordKey(type: "account", id: account)
+    records[key] = nil
+    deleted.insert(key)
+    former[survivor, default: []].append(account)
+  }
+
   /// A record written by hand.
   mutating func put(_ type: String, _ id: String, _ fields: [String: FieldValue]) {
     records[RecordKey(type: type, id: id), default: [:]].merge(fields) { $1 }
@@ -67,7 +78,8 @@ struct SampleHousehold {
     var context = ImportContext(
       schema: BudgetSchema.schema,
       accounts: rows("account").map {
-        ImportContext.Account(id: $0.id, name: $0.fields["name"]?.text, currency: $0.fields["currency"]?.text)
+        ImportContext.Account(
+          id: $0.id, name: $0.fields["name"]?.text, currency: $0.fields["currency"]?.text, former: former[$0.id] ?? [])
       },
       groups: rows("category_group").map { ImportContext.Category(id: $0.id, name: $0.fields["name"]?.text) },
       categories: rows("category").map {

@@ -62,6 +62,19 @@ import Testing
     #expect(plan.skipped.map(\.line) == [8, 9, 10])
   }
 
+  @Test func `the currency before the bank changed the amount is not the payment's`() throws {
+    let original = "<ORIGCURRENCY><CURRATE>1.6<CURSYM>AUD</ORIGCURRENCY>"
+    let plan = try bring(
+      """
+      <OFX><CURDEF>USD
+      <STMTTRN><DTPOSTED>20260104<TRNAMT>-12.34<NAME>Hostel\(original)</STMTTRN>
+      <STMTTRN><DTPOSTED>20260105<TRNAMT>-5.00<NAME>Ferry\(original)<CURRENCY><CURRATE>1<CURSYM>CHF</CURRENCY></STMTTRN>
+      </OFX>
+      """, "x.ofx")
+
+    #expect(rows(plan).map(\.currency) == ["USD", "CHF"])
+  }
+
   @Test func `payments of two accounts in one file do not meet, and an empty list is no mistake`() throws {
     let payment = "<STMTTRN><DTPOSTED>20260102<TRNAMT>-1.00<FITID>1<NAME>X</STMTTRN>"
     let plan = try bring(

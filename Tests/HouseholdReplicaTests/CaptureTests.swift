@@ -292,7 +292,11 @@ struct CaptureTests {
     // SQLite's own functions look no further than a NUL.
     ("timestamp", .text("2026-03-01T09:30:00Z\u{0}b")), ("json", .text("1\u{0}b")), ("date", .text("2026-03-01\u{0}b")),
     ("integer", .text("many")), ("text", .text(String(repeating: "x", count: Limits.textBytes + 1))),
-    ("real", .text("x")), ("bytes", .text("text")),
+    ("real", .text("x")), ("bytes", .text("text")), ("date", .text("0000-05-05")),
+    ("timestamp", .text("2026-02-30T09:30:00Z")), ("timestamp", .text("2026-03-01T24:00:00Z")),
+    ("timestamp", .text("2026-03-01T09:30:00z")), ("timestamp", .text("2026-03-01T09:30:00 Z")),
+    ("timestamp", .text("2026-03-01 09:30:00Z")), ("timestamp", .text("2026-03-01T09:30:00.Z")),
+    ("timestamp", .text("2026-03-01T09:30:00+01:00")),
   ])
   func `a bad value is refused at the writer with the field named`(field: String, value: FieldValue) throws {
     try a.put("sample", "s2", [("text", .text("kept"))])
@@ -306,5 +310,17 @@ struct CaptureTests {
     #expect(try a.fields("sample", "s1") == nil)
     #expect(try a.fields("sample", "s2")?["text"] == .text("kept"))
     #expect(try a.replica.unsealedCount() == 0)
+  }
+
+  @Test func `an empty id is refused, and times with any fraction are taken`() throws {
+    let error = #expect(throws: ReplicaError.self) { try a.put("category", "", [("name", .text("x"))]) }
+    #expect(error?.message.contains("category.id") == true)
+
+    for time in [
+      "2026-03-01T09:30:59.9999Z", "2024-02-29T23:59:59Z", "0001-01-01T00:00:00.5Z", "9999-12-31T23:59:59.999Z",
+    ] {
+      #expect(Instant.isUTCTimestamp(time))
+      try a.put("sample", "s", [("timestamp", .text(time))])
+    }
   }
 }

@@ -67,4 +67,26 @@ struct LogTidyingTests {
     try a.restart()
     #expect(try a.replica.peer(home["sam"].key.device).acknowledged == a.replica.vectors().received)
   }
+
+  @Test
+  func
+    `a file that another program took out of that mode gets its log again, so that readers keep nobody from writing`()
+    throws
+  {
+    try edit(0)
+    a.access.close()
+    a.replica.close()
+    let other = try RecordAccess(path: a.path, readOnly: false, cryptography: OpenSSLCryptography())
+    try other.execute("PRAGMA journal_mode = DELETE")
+    other.close()
+
+    try a.reopen()
+    let reader = try RecordAccess(path: a.path, readOnly: true, cryptography: OpenSSLCryptography())
+    try reader.execute("BEGIN")
+    _ = try reader.record(a.type("category"), "c")
+
+    try edit(1)
+    #expect(try a.fields("category", "c")?["name"] == .text("Name 1"))
+    reader.close()
+  }
 }

@@ -27,6 +27,11 @@ final class TestHousehold {
     func restart() throws {
       access.close()
       replica.close()
+      try reopen()
+    }
+
+    /// Opens files that were closed.
+    func reopen() throws {
       replica = try Replica(path: path, cryptography: OpenSSLCryptography(), signer: key)
       access = try RecordAccess(path: path, readOnly: false, cryptography: OpenSSLCryptography())
     }

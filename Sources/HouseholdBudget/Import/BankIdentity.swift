@@ -29,8 +29,9 @@ extension PlanBuilder {
 
   mutating func identify(_ row: StatementRow, bankID: String, owner: String?) throws -> Identified {
     let text = foldedKey(row.payee ?? row.note ?? "")
-    let parts = ["household/import/bank/1", owner ?? "", bankID]
-    let first = ContentID.id(parts, sha256: context.sha256)
+    let parts = owners(owner).map { ["household/import/bank/1", $0, bankID] }
+    let firsts = parts.map { ContentID.id($0, sha256: context.sha256) }
+    let first = firsts[0]
     var rows = bankRows[first] ?? BankRows()
     defer { bankRows[first] = rows }
     if let line = rows.lines.updateValue(row.line, forKey: ContentID.spelled([row.day, String(row.amount), text])) {
@@ -39,27 +40,38 @@ extension PlanBuilder {
     }
     let ordinal = rows.ordinals[ContentID.spelled([row.day, text]), default: 0] + 1
     rows.ordinals[ContentID.spelled([row.day, text])] = ordinal
-    if !rows.hasFirst, let found = try match(row, text: text, bankID: bankID, importID: first) {
+    if !rows.hasFirst, let found = try match(row, text: text, bankID: bankID, importIDs: firsts) {
       rows.hasFirst = true
       return found
     }
-    let own = ContentID.id(parts + [row.day, text, String(ordinal)], sha256: context.sha256)
-    if let found = try match(row, text: text, bankID: bankID, importID: own) { return found }
+    let own = parts.map { ContentID.id($0 + [row.day, text, String(ordinal)], sha256: context.sha256) }
+    if let found = try match(row, text: text, bankID: bankID, importIDs: own) { return found }
     countKnown()
     return .settled
   }
 
-  /// What the row is to the transaction with this import id; nil if that one is another payment.
+  /// What the row is to the transactions with these import ids, of which a new one gets the first; nil if those that
+  /// are here are other payments.
   private mutating func match(
-    _ row: StatementRow, text: String, bankID: String, importID: String
+    _ row: StatementRow, text: String, bankID: String, importIDs: [String]
   ) throws -> Identified? {
-    let key = RecordKey(type: "transaction", id: Self.recordID(importID))
-    switch try context.presence(key) {
-    case .absent: return .new(importID)
-    case .deleted:
+    var isTaken = false
+    for key in importIDs.map(Self.key) {
+      let presence = try context.presence(key)
+      if presence == .absent { continue }
+      isTaken = true
+      if let found = try match(row, text: text, bankID: bankID, key, presence) { return found }
+    }
+    return isTaken ? nil : .new(importIDs[0])
+  }
+
+  /// What the row is to a transaction that is or was here; nil if that one is another payment.
+  private mutating func match(
+    _ row: StatementRow, text: String, bankID: String, _ key: RecordKey, _ presence: ImportContext.Presence
+  ) throws -> Identified? {
+    if presence == .deleted {
       countKnown()
       return .settled
-    case .live: break
     }
     let here = try context.record(key) ?? [:]
     let isEdited = try context.wasEdited(key, ["date", "amount_minor", "payee"])

@@ -37,11 +37,14 @@ package struct ImportContext {
     package var id: String
     package var name: String?
     package var currency: String?
+    /// The ids of the accounts that are one thing with it and do not show.
+    package var former: [String]
 
-    package init(id: String, name: String?, currency: String?) {
+    package init(id: String, name: String?, currency: String?, former: [String] = []) {
       self.id = id
       self.name = name
       self.currency = currency
+      self.former = former
     }
   }
 
@@ -103,7 +106,7 @@ package struct ImportContext {
   /// The id of the account with this name or id; nil if it is not here.
   package func accountID(_ word: String) -> String? {
     var index = NameIndex(type: "account")
-    for account in accounts { index.add(id: account.id, name: account.name) }
+    for account in accounts { index.add(id: account.id, name: account.name, former: account.former) }
     return index.find(word)
   }
 }

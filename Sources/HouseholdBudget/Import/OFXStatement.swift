@@ -45,6 +45,8 @@ enum OFXStatement {
     /// The tag whose value comes next.
     private var tag: String?
     private var value = ""
+    /// Whether what comes tells of the amount before the bank changed it: the payment itself is in the file's currency.
+    private var isOriginal = false
 
     mutating func take(_ token: MarkupToken, line: Int) {
       switch token {
@@ -53,11 +55,16 @@ enum OFXStatement {
         endValue()
         tag = name.uppercased()
         if tag == "OFX" { isOFX = true }
-        if tag == "STMTTRN" { current = Payment(line: line, currency: currency, account: accountName) }
+        if tag == "ORIGCURRENCY" { isOriginal = true }
+        if tag == "STMTTRN" {
+          current = Payment(line: line, currency: currency, account: accountName)
+          isOriginal = false
+        }
         if tag == "BANKACCTFROM" || tag == "CCACCTFROM" || tag == "INVACCTFROM" { account = (nil, nil) }
       case .close(let name):
         endValue()
         if name.uppercased() == "OFX" { isClosed = true }
+        if name.uppercased() == "ORIGCURRENCY" { isOriginal = false }
         if name.uppercased() == "STMTTRN", let payment = current {
           payments.append(payment)
           current = nil
@@ -73,6 +80,7 @@ enum OFXStatement {
       defer { (tag, value) = (nil, "") }
       guard let tag, let text = onOneLine(value) else { return }
       if current != nil {
+        if tag == "CURSYM" && isOriginal { return }
         if current?.values[tag] == nil { current?.values[tag] = text }
       } else {
         switch tag {

@@ -22,6 +22,8 @@ struct PlanBuilder {
 
   private var accounts: NameIndex
   private var accountCurrencies: [RecordKey: String] = [:]
+  /// For each account that shows, those that are one thing with it.
+  private var formerAccounts: [RecordKey: [String]] = [:]
   private var groups: NameIndex
   private var categories: NameIndex
   private var categoriesByGroup: [String: NameIndex] = [:]
@@ -52,8 +54,10 @@ struct PlanBuilder {
     groups = NameIndex(type: "category_group")
     categories = NameIndex(type: "category")
     for account in context.accounts {
-      accounts.add(id: account.id, name: account.name)
-      accountCurrencies[RecordKey(type: "account", id: account.id)] = account.currency
+      let key = RecordKey(type: "account", id: account.id)
+      accounts.add(id: account.id, name: account.name, former: account.former)
+      accountCurrencies[key] = account.currency
+      formerAccounts[key] = account.former
     }
     for group in context.groups { groups.add(id: group.id, name: group.name) }
     for category in context.categories {
@@ -105,17 +109,20 @@ struct PlanBuilder {
   mutating func countKnown() { known += 1 }
 
   /// Whether a record of the file is new here: else it is counted as known, or skipped when it stands there twice.
-  mutating func isNew(_ key: RecordKey, line: Int) throws -> Bool {
+  ///
+  /// - Parameter former: other ids under which it may be here.
+  mutating func isNew(_ key: RecordKey, or former: [RecordKey] = [], line: Int) throws -> Bool {
     if let other = lines.updateValue(line, forKey: key) {
       skip(line: line, "the id \(quoted(key.id)) stands on line \(other) already")
       return false
     }
-    return try isUnknown(key)
+    return try isUnknown([key] + former)
   }
 
-  /// Whether nothing was ever heard of a record whose id no other record of the file has; else it is counted as known.
-  mutating func isUnknown(_ key: RecordKey) throws -> Bool {
-    guard try context.presence(key) == .absent else {
+  /// Whether nothing was ever heard of a record under any of its ids, which no other record of the file has; else it is
+  /// counted as known.
+  mutating func isUnknown(_ keys: [RecordKey]) throws -> Bool {
+    guard try keys.allSatisfy({ try context.presence($0) == .absent }) else {
       known += 1
       return false
     }
@@ -132,16 +139,28 @@ struct PlanBuilder {
     if record.isWeak, let writing { try writing(record) } else { records.append(record) }
   }
 
-  /// The import id of a row that no bank named: it follows from the account, the day, the amount and the text.
+  /// Whoever may own a row in its import ids: the account, and then all that are one thing with it. Which of them shows
+  /// may have changed since the row was imported first.
+  func owners(_ account: String?) -> [String] {
+    guard let account else { return [""] }
+    return [account] + (formerAccounts[RecordKey(type: "account", id: account)] ?? [])
+  }
+
+  /// The import ids of a row that no bank named, of which a new row gets the first: they follow from the account (see
+  /// ``owners(_:)``), the day, the amount and the text.
   ///
   /// Equal rows of one file are told apart by their order among themselves, so that statements that overlap meet as
   /// long as they hold whole days. Texts are compared folded: encoding, case and line ends make no difference.
-  mutating func importID(account: String?, date: String, amount: Int64, text: [String]) -> String {
-    let parts = ["household/import/1", account ?? "", date, String(amount)] + text.map(foldedKey)
-    let first = ContentID.digest(parts + ["1"], sha256: context.sha256)
+  mutating func importIDs(account: String?, date: String, amount: Int64, text: [String]) -> [String] {
+    let content = [date, String(amount)] + text.map(foldedKey)
+    let parts = owners(account).map { ["household/import/1", $0] + content }
+    let first = ContentID.digest(parts[0] + ["1"], sha256: context.sha256)
     let ordinal = ordinals[ContentDigest(first), default: 0] + 1
     ordinals[ContentDigest(first)] = ordinal
-    return ordinal == 1 ? hexadecimal(first) : ContentID.id(parts + [String(ordinal)], sha256: context.sha256)
+    let others = parts.dropFirst(ordinal == 1 ? 1 : 0).map {
+      ContentID.id($0 + [String(ordinal)], sha256: context.sha256)
+    }
+    return (ordinal == 1 ? [hexadecimal(first)] : []) + others
   }
 
   // MARK: Accounts and categories
@@ -155,9 +174,10 @@ struct PlanBuilder {
   }
 
   private mutating func newAccount(_ word: String, currency: String?) throws -> String {
-    let id = try idForNew("account", folded: foldedKey(word))
+    let id = try idForNew("account", folded: foldedKey(word), among: accounts)
+    let key = RecordKey(type: "account", id: id)
     accounts.add(id: id, name: word)
-    accountCurrencies[RecordKey(type: "account", id: id)] = currency
+    if accountCurrencies[key] == nil { accountCurrencies[key] = currency }
     try make("account", id, ["name": .text(word), "currency": currency.map(FieldValue.text) ?? .null])
     return id
   }
@@ -182,7 +202,7 @@ struct PlanBuilder {
       (group, name) = (named, String(word[word.unicodeScalars.index(after: colon)...]))
       if let id = categoriesByGroup[group]?.find(name) { return id }
     }
-    let id = try idForNew("category", folded: foldedKey(word))
+    let id = try idForNew("category", folded: foldedKey(word), among: categories)
     categories.add(id: id, name: word)
     add(id, named: name, toGroup: group)
     try make("category", id, ["name": .text(name), "group": .text(group)])
@@ -195,11 +215,13 @@ struct PlanBuilder {
 
   /// The id that follows from the name; of names that were deleted here before, the next one.
   ///
-  /// An id that is here under another name now (it was renamed) is taken: whoever renamed it goes on getting its rows.
-  private func idForNew(_ type: String, folded: String) throws -> String {
+  /// An id that is here under another name now (it was renamed) is taken, or what it is one thing with: whoever renamed it
+  /// goes on getting its rows.
+  private func idForNew(_ type: String, folded: String, among index: NameIndex) throws -> String {
     var parts = ["household/\(type)", folded]
     while true {
       let id = ContentID.id(parts, sha256: context.sha256)
+      if let shown = index.shown(id) { return shown }
       if try context.presence(RecordKey(type: type, id: id)) != .deleted { return id }
       parts.append("again")
     }
@@ -212,16 +234,18 @@ struct PlanBuilder {
 }
 
 /// Records of one type by their folded names and by their ids; names go first.
+///
+/// The id of a record that is one thing with another one finds that.
 struct NameIndex {
   private let type: String
   private var byName: [String: String] = [:]
-  private var ids: Set<RecordKey> = []
+  private var ids: [RecordKey: String] = [:]
 
   init(type: String) { self.type = type }
 
   /// Of several with one name the smallest id counts, as in a merge of equal names.
-  mutating func add(id: String, name: String?) {
-    ids.insert(RecordKey(type: type, id: id))
+  mutating func add(id: String, name: String?, former: [String] = []) {
+    for other in former + [id] { ids[RecordKey(type: type, id: other)] = id }
     guard let name else { return }
     let key = foldedKey(name)
     if let other = byName[key], !id.utf8.lexicographicallyPrecedes(other.utf8) { return }
@@ -230,8 +254,11 @@ struct NameIndex {
 
   func find(_ word: String) -> String? {
     if let id = byName[foldedKey(word)] { return id }
-    return ids.contains(RecordKey(type: type, id: word)) ? word : nil
+    return shown(word)
   }
+
+  /// The id that shows for this one; nil if it is not here.
+  func shown(_ id: String) -> String? { ids[RecordKey(type: type, id: id)] }
 }
 
 /// The 16 bytes of a content's id, cheap to hash: every row of a file has one.

@@ -52,15 +52,19 @@ extension PlanBuilder {
       case .settled: return
       }
     } else {
-      importID = self.importID(
+      let importIDs = importIDs(
         account: owner, date: row.day, amount: row.amount, text: [row.payee ?? "", row.note ?? ""])
-      guard try isUnknown(RecordKey(type: "transaction", id: Self.recordID(importID))) else { return }
+      guard try isUnknown(importIDs.map(Self.key)) else { return }
+      importID = importIDs[0]
     }
     try add(row, fields: fields, importID: importID, account: account)
   }
 
   /// The id of the transaction that an import id makes.
   static func recordID(_ importID: String) -> String { "import-\(importID)" }
+
+  /// The transaction that an import id makes.
+  static func key(_ importID: String) -> RecordKey { RecordKey(type: "transaction", id: recordID(importID)) }
 
   private func fields(of row: StatementRow) throws(FieldMisfit) -> [String: FieldValue] {
     var fields: [String: FieldValue] = ["date": .text(row.day), "amount_minor": .integer(row.amount)]

@@ -80,10 +80,10 @@ private struct LiteralRows {
     {
       values["currency"] = .text(fallback)
     }
-    guard let id = id(row, values: &values, account: account, &builder) else { return }
-    guard try builder.isNew(RecordKey(type: "transaction", id: id), line: row.line) else { return }
+    let keys = ids(row, values: &values, account: account, &builder).map { RecordKey(type: "transaction", id: $0) }
+    guard let key = keys.first, try builder.isNew(key, or: Array(keys.dropFirst()), line: row.line) else { return }
     if let category = values["category"]?.text { values["category"] = .text(try builder.category(category)) }
-    try builder.add(ImportedRecord(type: "transaction", id: id, fields: values, isWeak: true))
+    try builder.add(ImportedRecord(type: key.type, id: key.id, fields: values, isWeak: true))
   }
 
   private func values(_ row: CSVRow) throws(FieldMisfit) -> [String: FieldValue] {
@@ -107,18 +107,18 @@ private struct LiteralRows {
     return try builder.account(word, currency: currency ?? builder.options.currency)
   }
 
-  /// The row's own id, or the one that follows from its content; nil when it has neither (the row is skipped then).
-  private func id(
+  /// The row's own id, or those that follow from its content; none when it has neither (the row is skipped then).
+  private func ids(
     _ row: CSVRow, values: inout [String: FieldValue], account: String?, _ builder: inout PlanBuilder
-  ) -> String? {
-    if let column = header.firstIndex(of: "id"), !row.fields[column].isEmpty { return row.fields[column] }
+  ) -> [String] {
+    if let column = header.firstIndex(of: "id"), !row.fields[column].isEmpty { return [row.fields[column]] }
     guard let date = values["date"]?.text, let amount = values["amount_minor"]?.integer else {
       builder.skip(line: row.line, "it has no id, so it needs a date and an amount")
-      return nil
+      return []
     }
     let text = [values["payee"]?.text ?? "", values["note"]?.text ?? ""]
-    let importID = builder.importID(account: account, date: date, amount: amount, text: text)
-    if values["import_id"]?.isNull ?? true { values["import_id"] = .text(importID) }
-    return "import-\(importID)"
+    let importIDs = builder.importIDs(account: account, date: date, amount: amount, text: text)
+    if values["import_id"]?.isNull ?? true { values["import_id"] = .text(importIDs[0]) }
+    return importIDs.map(PlanBuilder.recordID)
   }
 }

@@ -25,9 +25,13 @@ extension ImportContext {
         return try generation.wasEdited(type, key.id, fields)
       }, sha256: Household.sha256)
     if let type = schema.type("account") {
+      let former = try generation.former(type)
       try household.forEach(type) { record in
         let fields = record.fields
-        accounts.append(.init(id: record.id, name: fields["name"]?.text, currency: fields["currency"]?.text))
+        accounts.append(
+          .init(
+            id: record.id, name: fields["name"]?.text, currency: fields["currency"]?.text,
+            former: former[RecordKey(type: type.name, id: record.id)] ?? []))
       }
     }
     for (name, path) in [("category_group", \ImportContext.groups), ("category", \ImportContext.categories)] {
