@@ -182,7 +182,7 @@ struct AdmissionTruth {
   private func firstMissing(_ number: Int, in set: NumberSet, waitsForBound: Bool = true) -> String? {
     for (dependency, needed) in archive.relations[number].dependencies {
       if needed == nil, set.contains(number), isCutOff(dependency) { continue }
-      if !waitsForBound, let needed, isBound(needed) { continue }
+      if !waitsForBound, let needed, wasBound(needed) { continue }
       guard let end = needed.flatMap({ ends[$0] ?? (set.contains(number) ? endOfAbsent($0) : nil) }) else {
         return "\(dependency.replica):\(dependency.sequence), which is not here,"
       }
@@ -203,8 +203,16 @@ struct AdmissionTruth {
     }
   }
 
+  /// Whether an entry bounds the replica of a changeset by what is known here, or did by what was known anywhere before: it
+  /// may have turned out not to count since, and what was applied meanwhile stays.
+  private func wasBound(_ number: Int) -> Bool {
+    isBound(number) || archive.rights.values.contains { isBound(number, by: $0) }
+  }
+
   /// Whether an entry bounds the replica of a changeset.
-  private func isBound(_ number: Int) -> Bool {
+  private func isBound(_ number: Int) -> Bool { isBound(number, by: rights) }
+
+  private func isBound(_ number: Int, by rights: WriteRights) -> Bool {
     let known = archive.known[number]
     guard let device = known.device else { return false }
     return rights.cutoff(of: known.changeset.name.replica, device: device, begunAt: known.begun) != nil

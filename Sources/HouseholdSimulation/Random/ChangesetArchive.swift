@@ -52,7 +52,7 @@ struct ChangesetArchive {
   let writes = ChangesetWrites()
 
   /// Who has which right, by the heads of the membership log; it takes long to find out.
-  private var rights: [[EntryHash]: WriteRights] = [:]
+  private(set) var rights: [[EntryHash]: WriteRights] = [:]
 
   /// Who has which right as far as the device knows, evaluated from the entries of its log.
   mutating func rights(of device: SimulatedDevice, in world: World) throws -> WriteRights {
