@@ -124,13 +124,27 @@ extension Replica {
       try approve(hash)
       _ = try applyReady()
       try sealApproval(of: hash, now: now)
-      for key in deleted.sorted() {
-        // Two of them may have had one row in their sets: what came back with the first is seen by the second.
-        if let number = registry.known(key.type), try !isSealed(key, number: number) { _ = try sealCaptured(now: now) }
-        if try isGone(key) { try bringBack(key, now: now) }
-      }
+      try bringBack(deleted, now: now)
     }
     return !decisions.isEmpty
+  }
+
+  /// Brings back what a rejected changeset has deleted, owners before the rows of their sets.
+  ///
+  /// A row stays deleted whose owner was deleted otherwise: its set comes back with that. Nothing that cannot come back may
+  /// keep the decision from being carried out, or no edit would be sealed any more.
+  private func bringBack(_ deleted: Set<RecordKey>, now: Instant) throws {
+    let isOwned = { (key: RecordKey) in self.registry.known(key.type).flatMap { self.registry[$0]?.owner } != nil }
+    for key in deleted.filter({ !isOwned($0) }).sorted() + deleted.filter(isOwned).sorted() {
+      // Two of them may have had one row in their sets: what came back with the first is seen by the second.
+      if let number = registry.known(key.type), try !isSealed(key, number: number) { _ = try sealCaptured(now: now) }
+      guard try isGone(key) else { continue }
+      do {
+        try bringBack(key, now: now)
+      } catch let refused as ReplicaError where [.badValue, .notFound].contains(refused.code) {
+        continue
+      }
+    }
   }
 
   /// Whether the record is dead and does not show; a row of a set shows where another set has it, too.

@@ -170,7 +170,8 @@ struct RandomHouseholdTests {
   /// Each with the steps after which it failed; the fault has a story of its own beside the rule that it broke.
   @Test(arguments: [
     (300_146, 700), (300_414, 1000), (310_069, 350), (310_092, 850), (400_165, 400), (400_637, 200), (401_303, 550),
-    (405_627, 250), (406_473, 250), (406_548, 300), (420_031, 250), (441_144, 1000), (446_416, 950),
+    (405_627, 250), (406_473, 250), (406_548, 300), (420_031, 250), (441_144, 1000), (446_416, 950), (455_236, 1000),
+    (460_108, 800),
   ])
   func `a long household that once found a fault holds`(seed: UInt64, steps: Int) throws {
     let outcome = try RandomHousehold.run(seed: seed, size: .init(steps: steps, checkEvery: 50))
