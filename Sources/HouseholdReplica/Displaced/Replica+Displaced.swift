@@ -19,8 +19,9 @@ extension Replica {
   func merge(_ write: Write, cell: String, into state: inout RecordState, of place: RecordPlace) throws {
     let displaced = try state.merge(write, cell: cell, coverage: self)
     let isNewLife = cell == CellName.alive && write.value == .alive(true)
-    // That the values of the former life were forgotten ends with that life, see CellVersions.
-    let marks = isNewLife ? state.cells[CellName.emptied] ?? [] : []
+    // That the values of the former life were forgotten ends with that life, see CellVersions, and not with what began it
+    // elsewhere: who has confirmed that may still say that the new life does not count.
+    let marks = isNewLife ? (state.cells[CellName.emptied] ?? []).filter { $0.life < write.life } : []
     if displaced.isEmpty && marks.isEmpty || !hasOthers { return }
     for mark in marks {
       try keepDisplaced(
