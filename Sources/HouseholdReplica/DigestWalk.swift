@@ -65,7 +65,8 @@ extension Replica {
         plain.write(id: id, row: row, life: stored.life, writtenBy: header.name, to: &walk.writer)
       } else {
         let state = try CellVersions.decode(stored, row: row, table: table, names: self)
-        Self.write(try state.withoutFormerLives(coverage: self), type: name, id: id, to: &walk.writer)
+          .withoutFormerLives(coverage: self)
+        Self.write(table == nil ? state.writersOnly : state, type: name, id: id, to: &walk.writer)
       }
       if walk.writer.count > 65_536 { fold(&walk) }
     }

@@ -147,3 +147,20 @@ extension Replica {
     }
   }
 }
+
+extension RecordState {
+  /// Who wrote it, without the values: whoever knew the type before keeps what is one cell whole, others field by field.
+  var writersOnly: RecordState {
+    var written: [Write] = []
+    let all = cells.filter { $0.key != CellName.alive }.values.joined()
+    for var write in all.sorted(by: { ($0.name, $0.life) < ($1.name, $1.life) }) {
+      if write.isWeak && write.value.values.allSatisfy(\.isNull) { continue }
+      if let last = written.last, last.name == write.name, last.life == write.life { continue }
+      (write.value, write.isWeak) = (.fields([]), false)
+      written.append(write)
+    }
+    var state = RecordState(cells: cells.filter { $0.key == CellName.alive })
+    if !written.isEmpty { state.cells["?"] = written }
+    return state
+  }
+}
