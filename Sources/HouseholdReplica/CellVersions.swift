@@ -94,6 +94,28 @@ protocol WriterNames {
   func isByOwner(_ header: ChangesetHeader) -> Bool
 }
 
+/// Changesets by their position in the file.
+protocol LoggedNames: WriterNames {
+  var log: ChangesetLog { get }
+  var replicas: ReplicaTable { get }
+  var writeRights: WriteRights { get }
+}
+
+extension LoggedNames {
+  func number(of name: ChangesetName) throws -> Int64 {
+    guard let header = try log.header(of: name, replicas: replicas) else {
+      throw ReplicaError(.corrupt, "The changeset \(name) wrote a record and is not known here.")
+    }
+    return header.position
+  }
+
+  func header(of number: Int64) throws -> ChangesetHeader { try log.header(at: number, replicas: replicas) }
+
+  func isByOwner(_ header: ChangesetHeader) -> Bool {
+    replicas[header.name.replica].map { writeRights.isOwner($0.device, at: header.membershipHeads) } ?? false
+  }
+}
+
 /// The encoding of ``StoredRecord``.
 enum CellVersions {
   enum Flag {

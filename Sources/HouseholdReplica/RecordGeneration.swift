@@ -17,7 +17,7 @@ package final class RecordGeneration {
   private let access: RecordAccess
   /// The ids of unsealed edits, by type: one of them that has no row was deleted.
   private var unsealed: [String: Set<RecordKey>] = [:]
-  private var names: LoggedNames?
+  private var names: ReadNames?
   private var insertion: (type: String, names: [String], statement: Statement)?
 
   package init(_ access: RecordAccess) { self.access = access }
@@ -63,7 +63,7 @@ package final class RecordGeneration {
       AND (kind = 0 OR kind = 2 AND fields & ? <> 0) LIMIT 1
       """, .text(type.name), .text(id), .integer(Int64(bitPattern: mask)))
     if waiting != nil { return true }
-    let names = try self.names ?? LoggedNames(access)
+    let names = try self.names ?? ReadNames(access)
     self.names = names
     guard let table = names.registry.known(type.name).flatMap({ names.registry[$0] }),
       let stored = try StoredRecord.read(type: table.number, id: id, on: connection)
@@ -167,29 +167,16 @@ extension RecordAccess {
 }
 
 /// The changesets of a file as a program beside the node reads them.
-private final class LoggedNames: WriterNames {
+private final class ReadNames: LoggedNames {
   let registry: TypeRegistry
-  private let log: ChangesetLog
-  private let replicas: ReplicaTable
-  private let rights: WriteRights
+  let log: ChangesetLog
+  let replicas: ReplicaTable
+  let writeRights: WriteRights
 
   init(_ access: RecordAccess) throws {
     registry = try TypeRegistry(schema: access.schema, connection: access.connection)
     log = try ChangesetLog(access.connection)
     replicas = try ReplicaTable(access.connection)
-    rights = access.rights
-  }
-
-  func number(of name: ChangesetName) throws -> Int64 {
-    guard let header = try log.header(of: name, replicas: replicas) else {
-      throw ReplicaError(.corrupt, "The changeset \(name) wrote a record and is not known here.")
-    }
-    return header.position
-  }
-
-  func header(of number: Int64) throws -> ChangesetHeader { try log.header(at: number, replicas: replicas) }
-
-  func isByOwner(_ header: ChangesetHeader) -> Bool {
-    replicas[header.name.replica].map { rights.isOwner($0.device, at: header.membershipHeads) } ?? false
+    writeRights = access.rights
   }
 }

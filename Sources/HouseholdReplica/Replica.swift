@@ -311,17 +311,6 @@ extension Replica: Coverage {
   }
 }
 
-extension Replica: WriterNames {
-  func number(of name: ChangesetName) throws -> Int64 {
-    guard let header = try log.header(of: name, replicas: replicas) else {
-      throw ReplicaError(.corrupt, "The changeset \(name) wrote a record and is not known here.")
-    }
-    return header.position
-  }
-
-  func header(of number: Int64) throws -> ChangesetHeader { try log.header(at: number, replicas: replicas) }
-
-  func isByOwner(_ header: ChangesetHeader) -> Bool {
-    replicas[header.name.replica].map { admission.rights.isOwner($0.device, at: header.membershipHeads) } ?? false
-  }
+extension Replica: LoggedNames {
+  var writeRights: WriteRights { admission.rights }
 }
