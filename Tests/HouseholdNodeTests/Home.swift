@@ -144,12 +144,14 @@ final class Home {
 
   /// What the `sqlite3` program answers.
   ///
-  /// - Parameter captured: whether triggers see what is written; a damaged program would write past them.
-  func sqlite(_ sql: String, captured: Bool = true) throws -> String {
+  /// - Parameters:
+  ///   - captured: whether triggers see what is written; a damaged program would write past them.
+  ///   - file: in the data directory.
+  func sqlite(_ sql: String, captured: Bool = true, file: String = "replica.sqlite") throws -> String {
     let process = Process()
     process.executableURL = URL(filePath: "/usr/bin/sqlite3")
     let past = captured ? [] : ["-cmd", ".dbconfig enable_trigger off"]
-    process.arguments = ["-cmd", ".timeout 10000"] + past + ["\(directory)/replica.sqlite", sql]
+    process.arguments = ["-cmd", ".timeout 10000"] + past + ["\(directory)/\(file)", sql]
     let pipe = Pipe()
     process.standardOutput = pipe
     process.standardError = FileHandle.nullDevice

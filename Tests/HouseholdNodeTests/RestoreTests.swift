@@ -12,6 +12,10 @@ import Testing
     try home.records("note").mapValues { $0["title"] as? String ?? "" }
   }
 
+  private func copies(_ home: Home) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: home.directory + "/snapshots")
+  }
+
   private func replica(_ home: Home) throws -> String {
     try home.sqlite("SELECT hex(value) FROM sync_meta WHERE name = 'replica'")
   }
@@ -179,5 +183,32 @@ import Testing
     #expect(answer.code == 0, "\(answer.errors)")
     #expect(try notes(ana) == ["n1": "1"])
     #expect(try ana.json("mode")["mode"] as? String == "off")
+  }
+
+  @Test func `who was away and meets only a device that began with a snapshot keeps a copy before the two are merged`()
+    throws
+  {
+    let place = try Place()
+    let (ana, ben) = try place.pair()
+    try ben.put("note", "n1", "title=before")
+    for home in [ana, ben] { try home.waitInSync() }
+    try ben.stop()
+    try ana.put("note", "n2", "title=meanwhile")
+    let cy = place.home("cy")
+    try cy.join(try ana.invite("cy"))
+    try cy.start(peers: [ana])
+    try eventually("cy has all") { try notes(cy).count == 2 }
+    try ana.stop()
+    try ben.put("note", "n3", "title=offline")
+
+    try ben.start(peers: [cy])
+
+    try eventually("ben has what came meanwhile") { try notes(ben).count == 3 }
+    let copies = try self.copies(ben)
+    let copy = try #require(copies.first)
+    #expect(copies.count == 1 && copy.hasSuffix("-before-resync.sqlite"), "\(copies)")
+    let kept = try ben.sqlite("SELECT group_concat(id) FROM note", file: "snapshots/" + copy)
+    #expect(kept == "n1,n3", "ben's own, and nothing of the snapshot")
+    #expect(try self.copies(cy) == [], "who joins has nothing to copy")
   }
 }

@@ -38,7 +38,7 @@ struct RecoverCommand: Command {
       With --scope device this device's records go back to the backup, and what came since is fetched from the other \
       devices again; the node must not run. How much of it is on no other device is said first. With --scope household \
       the old values are written as new changes for everyone: deleted records come back, and records made since are \
-      deleted. A copy is kept in snapshots/ first.
+      deleted. If anything is to change, a copy is kept in snapshots/ first.
       """,
     operands: [Operand("FILE", kind: .file, help: "A file that household backup made.")],
     options: [
